@@ -1,0 +1,41 @@
+"""Money: whole minor units, never past 64 bits. Source: rulebook T9, T10 and N."""
+
+from __future__ import annotations
+
+MAX_AMOUNT = 2**63 - 1
+"""The largest amount that is valid anywhere, in minor units (N)."""
+
+TABLE_LIMIT = 2**50
+"""T1: purses and bank of one table together, in minor units."""
+
+BPS = 10_000
+
+
+class AmountOverflow(ValueError):
+    """An amount past 2^63 - 1: an error, never wrapped (N)."""
+
+
+def amount(value: int) -> int:
+    """N: `value` where it is a valid amount. Raises AmountOverflow above 2^63 - 1."""
+    if value > MAX_AMOUNT:
+        raise AmountOverflow(f"the amount {value} is past {MAX_AMOUNT} (2^63 - 1)")
+    assert value >= 0, value
+    return value
+
+
+def per_trick(bank: int, tricks: int) -> int:
+    """T9: the share of one trick where a hand has `tricks` of them; the remainder stays in the bank."""
+    return bank // tricks
+
+
+def commission(share: int, stake: int, bps: int, fine_due: int) -> int:
+    """T10: what the house takes of a gross `share`: nothing from a fined player or a share up to the stake."""
+    if fine_due or share <= stake:
+        return 0
+    return share * bps // BPS
+
+
+def split_evenly(total: int, ways: int) -> tuple[int, ...]:
+    """T13: `total` in `ways` parts, the remainder unit by unit from the first."""
+    each, rest = divmod(total, ways)
+    return tuple(each + (1 if i < rest else 0) for i in range(ways))
