@@ -152,13 +152,13 @@ class Result(Struct, frozen=True, kw_only=True):
 # --- a table and its seats
 
 
-class TableOpened(Event, tag="table_opened"):
+class TableOpened(Event, frozen=True, kw_only=True, tag="table_opened"):
     """T1: a table opens."""
 
     settings: Settings
 
 
-class HandCommitted(Event, tag="hand_committed"):
+class HandCommitted(Event, frozen=True, kw_only=True, tag="hand_committed"):
     """S2: the table's next hand: its id, the commitment to its seed, and to the key it is sealed under."""
 
     hand_id: str
@@ -167,7 +167,7 @@ class HandCommitted(Event, tag="hand_committed"):
     server_seed: str = ""
 
 
-class ClientSeedSet(Event, tag="client_seed_set"):
+class ClientSeedSet(Event, frozen=True, kw_only=True, tag="client_seed_set"):
     """S2: a player's seed for the next hand, hidden until it starts."""
 
     hand_id: str
@@ -175,7 +175,7 @@ class ClientSeedSet(Event, tag="client_seed_set"):
     client_seed: str = ""
 
 
-class PlayerSat(Event, tag="player_sat"):
+class PlayerSat(Event, frozen=True, kw_only=True, tag="player_sat"):
     """T2: a player sits down with `buy_in` from his account."""
 
     seat: int
@@ -184,7 +184,7 @@ class PlayerSat(Event, tag="player_sat"):
     auto_top_up: bool = False
 
 
-class PurseToppedUp(Event, tag="purse_topped_up"):
+class PurseToppedUp(Event, frozen=True, kw_only=True, tag="purse_topped_up"):
     """T3: `amount` from the account to the purse, between hands."""
 
     seat: int
@@ -192,7 +192,7 @@ class PurseToppedUp(Event, tag="purse_topped_up"):
     amount: int
 
 
-class PlayerSatOut(Event, tag="player_sat_out"):
+class PlayerSatOut(Event, frozen=True, kw_only=True, tag="player_sat_out"):
     """T3, T11: not dealt in from the next hand on."""
 
     seat: int
@@ -200,21 +200,21 @@ class PlayerSatOut(Event, tag="player_sat_out"):
     by: By = "player"
 
 
-class PlayerReturned(Event, tag="player_returned"):
+class PlayerReturned(Event, frozen=True, kw_only=True, tag="player_returned"):
     """T3: dealt in again from the next hand on."""
 
     seat: int
     player: str
 
 
-class LeaveRequested(Event, tag="leave_requested"):
+class LeaveRequested(Event, frozen=True, kw_only=True, tag="leave_requested"):
     """T3: leaves after the running hand; until then the clock acts for him at once."""
 
     seat: int
     player: str
 
 
-class PlayerLeft(Event, tag="player_left"):
+class PlayerLeft(Event, frozen=True, kw_only=True, tag="player_left"):
     """T3: gone; `purse` goes back to his account. `reason`: left, idle (T3), closed (T13)."""
 
     seat: int
@@ -223,11 +223,11 @@ class PlayerLeft(Event, tag="player_left"):
     reason: Literal["left", "idle", "closed"] = "left"
 
 
-class DeadlinesRenewed(Event, tag="deadlines_renewed"):
+class DeadlinesRenewed(Event, frozen=True, kw_only=True, tag="deadlines_renewed"):
     """T11: the clock was away; the open decision gets its full time anew."""
 
 
-class TableStateWritten(Event, tag="table_state_written"):
+class TableStateWritten(Event, frozen=True, kw_only=True, tag="table_state_written"):
     """The state of a table between hands, so that a fold need not begin further back."""
 
     table: TableRecord
@@ -237,26 +237,26 @@ class TableStateWritten(Event, tag="table_state_written"):
     client_seeds: tuple[tuple[str, str], ...] = ()
 
 
-class TableHalted(Event, tag="table_halted"):
+class TableHalted(Event, frozen=True, kw_only=True, tag="table_halted"):
     """No hand starts and no purse leaves until the table is resumed."""
 
     reason: str
     fault: bool = False
 
 
-class TableResumed(Event, tag="table_resumed"):
+class TableResumed(Event, frozen=True, kw_only=True, tag="table_resumed"):
     """The table goes on."""
 
     reason: str
 
 
-class TableClosing(Event, tag="table_closing"):
+class TableClosing(Event, frozen=True, kw_only=True, tag="table_closing"):
     """The table closes after the running hand."""
 
     reason: str
 
 
-class BankReturned(Event, tag="bank_returned"):
+class BankReturned(Event, frozen=True, kw_only=True, tag="bank_returned"):
     """T13: a part of the carried bank to the account of a player who was dealt into the last settled hand."""
 
     seat: int
@@ -264,14 +264,14 @@ class BankReturned(Event, tag="bank_returned"):
     amount: int
 
 
-class TableClosed(Event, tag="table_closed"):
+class TableClosed(Event, frozen=True, kw_only=True, tag="table_closed"):
     """Nobody sits, nothing is in the bank, nothing more will happen."""
 
 
 # --- a hand
 
 
-class HandStarted(Event, tag="hand_started"):
+class HandStarted(Event, frozen=True, kw_only=True, tag="hand_started"):
     """T4, T5: a full opening state of table and hand, antes not yet taken off the purses in `table`.
 
     `client_seeds` (hex) are in the order of `dealt_in`; they are public from here on (S2).
@@ -287,7 +287,7 @@ class HandStarted(Event, tag="hand_started"):
     server_seed: str = ""
 
 
-class CardsDealt(Event, tag="cards_dealt"):
+class CardsDealt(Event, frozen=True, kw_only=True, tag="cards_dealt"):
     """K2, F2: a deal of this hand; `deck` is all of it, the first card dealt first."""
 
     hand_id: str
@@ -295,20 +295,20 @@ class CardsDealt(Event, tag="cards_dealt"):
     deck: tuple[Card, ...] = ()
 
 
-class TrumpTurned(Event, tag="trump_turned"):
+class TrumpTurned(Event, frozen=True, kw_only=True, tag="trump_turned"):
     """K2, K9, F4: a card of the stock is turned up; `circle` counts those of this deal from 1."""
 
     card: Card
     circle: int
 
 
-class CardsLooked(Event, tag="cards_looked"):
+class CardsLooked(Event, frozen=True, kw_only=True, tag="cards_looked"):
     """F2: a player looks at his cards."""
 
     seat: int
 
 
-class Declared(Event, tag="declared"):
+class Declared(Event, frozen=True, kw_only=True, tag="declared"):
     """K3 to K8, F3 to F8: a word of a circle."""
 
     seat: int
@@ -316,8 +316,8 @@ class Declared(Event, tag="declared"):
     by: By = "player"
 
 
-class CardsDiscarded(Event, tag="cards_discarded"):
-    """K6 to K8, K11, F7, F8: cards that go away unseen by others, chosen or, before a draw, because the word says so."""
+class CardsDiscarded(Event, frozen=True, kw_only=True, tag="cards_discarded"):
+    """K6 to K8, K11, F7, F8: cards that go away unseen by others, chosen or because the word says so."""
 
     hand_id: str
     seat: int
@@ -326,7 +326,7 @@ class CardsDiscarded(Event, tag="cards_discarded"):
     cards: tuple[Card, ...] = ()
 
 
-class CardsDrawn(Event, tag="cards_drawn"):
+class CardsDrawn(Event, frozen=True, kw_only=True, tag="cards_drawn"):
     """K6 to K8, F7, F8: `count` cards from the stock, and where it is named the turned trump card, seen by all."""
 
     hand_id: str
@@ -337,28 +337,28 @@ class CardsDrawn(Event, tag="cards_drawn"):
     cards: tuple[Card, ...] = ()
 
 
-class BankToppedUp(Event, tag="bank_topped_up"):
+class BankToppedUp(Event, frozen=True, kw_only=True, tag="bank_topped_up"):
     """F4, F5, C4, K10: a player adds to the bank in the course of the hand."""
 
     seat: int
     amount: int
 
 
-class TimeBankUsed(Event, tag="time_bank_used"):
+class TimeBankUsed(Event, frozen=True, kw_only=True, tag="time_bank_used"):
     """T11: what a decision took of the player's time bank."""
 
     seat: int
     ms: int
 
 
-class FourAcesShown(Event, tag="four_aces_shown"):
+class FourAcesShown(Event, frozen=True, kw_only=True, tag="four_aces_shown"):
     """K12: who was dealt four aces takes all tricks without play."""
 
     seat: int
     cards: tuple[Card, ...]
 
 
-class CardPlayed(Event, tag="card_played"):
+class CardPlayed(Event, frozen=True, kw_only=True, tag="card_played"):
     """K14, K15, F9."""
 
     seat: int
@@ -366,14 +366,14 @@ class CardPlayed(Event, tag="card_played"):
     by: By = "player"
 
 
-class TrickTaken(Event, tag="trick_taken"):
+class TrickTaken(Event, frozen=True, kw_only=True, tag="trick_taken"):
     """K16: `trick` counts from 1."""
 
     seat: int
     trick: int
 
 
-class SharePaid(Event, tag="share_paid"):
+class SharePaid(Event, frozen=True, kw_only=True, tag="share_paid"):
     """T9, C5: from the bank to the purse."""
 
     seat: int
@@ -381,7 +381,7 @@ class SharePaid(Event, tag="share_paid"):
     amount: int
 
 
-class CommissionTaken(Event, tag="commission_taken"):
+class CommissionTaken(Event, frozen=True, kw_only=True, tag="commission_taken"):
     """T10: from the purse to the house."""
 
     seat: int
@@ -389,7 +389,7 @@ class CommissionTaken(Event, tag="commission_taken"):
     amount: int
 
 
-class FinePaid(Event, tag="fine_paid"):
+class FinePaid(Event, frozen=True, kw_only=True, tag="fine_paid"):
     """T7: from the purse to the bank of the next hand; `paid` may be less than `due`."""
 
     seat: int
@@ -397,14 +397,14 @@ class FinePaid(Event, tag="fine_paid"):
     paid: int
 
 
-class HandSettled(Event, tag="hand_settled"):
+class HandSettled(Event, frozen=True, kw_only=True, tag="hand_settled"):
     """The whole result of a hand; the money has moved by the events before it."""
 
     hand_id: str
     result: Result
 
 
-class VoidProposed(Event, tag="void_proposed"):
+class VoidProposed(Event, frozen=True, kw_only=True, tag="void_proposed"):
     """T12: one of ops proposes to void the running hand; another must confirm."""
 
     hand_id: str
@@ -412,7 +412,7 @@ class VoidProposed(Event, tag="void_proposed"):
     proposer: str
 
 
-class HandVoided(Event, tag="hand_voided"):
+class HandVoided(Event, frozen=True, kw_only=True, tag="hand_voided"):
     """T12: antes and top-ups go back. `cause`: no declarer, or two named ops (`ops`)."""
 
     hand_id: str
@@ -423,7 +423,7 @@ class HandVoided(Event, tag="hand_voided"):
     ops: tuple[str, ...] = ()
 
 
-class SeedDisclosed(Event, tag="seed_disclosed"):
+class SeedDisclosed(Event, frozen=True, kw_only=True, tag="seed_disclosed"):
     """S6: the hand's server seed is open from now on, to those whom the table's `seed_disclosure` names."""
 
     hand_id: str
@@ -435,14 +435,14 @@ class SeedDisclosed(Event, tag="seed_disclosed"):
 # --- an account
 
 
-class AccountOpened(Event, tag="account_opened"):
+class AccountOpened(Event, frozen=True, kw_only=True, tag="account_opened"):
     """T2: a player's account in one currency."""
 
     player: str
     currency: str
 
 
-class Deposited(Event, tag="deposited"):
+class Deposited(Event, frozen=True, kw_only=True, tag="deposited"):
     """Money from outside; `balance` is the one after, in every account event."""
 
     amount: int
@@ -450,7 +450,7 @@ class Deposited(Event, tag="deposited"):
     reference: str = ""
 
 
-class Withdrawn(Event, tag="withdrawn"):
+class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
     """Money to the outside."""
 
     amount: int
@@ -458,7 +458,7 @@ class Withdrawn(Event, tag="withdrawn"):
     reference: str = ""
 
 
-class BoughtIn(Event, tag="bought_in"):
+class BoughtIn(Event, frozen=True, kw_only=True, tag="bought_in"):
     """T2, T3: from the account to the purse at a table."""
 
     table_id: str
@@ -466,7 +466,7 @@ class BoughtIn(Event, tag="bought_in"):
     balance: int
 
 
-class CashedOut(Event, tag="cashed_out"):
+class CashedOut(Event, frozen=True, kw_only=True, tag="cashed_out"):
     """T3, T13: a purse, or a part of a carried bank, back to the account."""
 
     table_id: str
@@ -475,7 +475,7 @@ class CashedOut(Event, tag="cashed_out"):
     kind: Literal["purse", "bank"] = "purse"
 
 
-class Adjusted(Event, tag="adjusted"):
+class Adjusted(Event, frozen=True, kw_only=True, tag="adjusted"):
     """A compensation or correction by two reviewers; negative takes back. From `house:compensation`."""
 
     amount: int

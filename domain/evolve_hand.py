@@ -1,0 +1,329 @@
+"""An event of a hand, applied. It cannot refuse: what is recorded happened. Source: rulebook K, F, C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from msgspec.structs import replace
+
+from domain.cards import SUIT, Card
+from domain.events import (
+    BankToppedUp,
+    CardPlayed,
+    CardsDealt,
+    CardsDiscarded,
+    CardsDrawn,
+    CardsLooked,
+    CommissionTaken,
+    Declared,
+    Event,
+    FinePaid,
+    FourAcesShown,
+    HandSettled,
+    HandVoided,
+    SharePaid,
+    TimeBankUsed,
+    TrickTaken,
+    TrumpTurned,
+)
+from domain.games import game_of
+from domain.games.game import Game
+from domain.hand import (
+    PASSED,
+    AcesHeld,
+    Answering,
+    Circle,
+    Cutting,
+    Declaring,
+    Drawing,
+    Exchanging,
+    Finished,
+    Hand,
+    Over,
+    Owing,
+    Played,
+    Player,
+    Playing,
+    TrickFull,
+    Unclaimed,
+    Unturned,
+    at,
+    clockwise,
+)
+from domain.money import amount
+
+
+def with_player(hand: Hand, player: Player) -> tuple[Player, ...]:
+    """The players with `player` in his seat."""
+    return tuple([player if p.seat == player.seat else p for p in hand.players])
+
+
+def _dealt(hand: Hand, event: CardsDealt) -> Hand:
+    """K2, F2: one card at a time from the dealer's left; nothing of an earlier deal counts."""
+    order = clockwise(hand, hand.dealer)
+    size = game_of(hand.options, hand.rules).hand_size
+    count = len(order)
+    players = []
+    for p in hand.players:
+        first = order.index(p.seat)
+        cards = event.deck[first : count * size : count]
+        players.append(
+            replace(p, dealt=cards, cards=cards, status="", said="", replaced=False, looked=False, clock_acted=False)
+        )
+    return replace(
+        hand,
+        players=tuple(players),
+        deal_no=event.deal_no,
+        circle=0,
+        deck=event.deck,
+        stock=count * size,
+        trump_card=None,
+        trump="",
+        trump_taken=False,
+        phase=Unturned(),
+    )
+
+
+def _turned(hand: Hand, event: TrumpTurned) -> Hand:
+    """K2, K9: the earlier trump card, if any, goes to the discards."""
+    return replace(
+        hand,
+        trump_card=event.card,
+        trump=SUIT[event.card],
+        stock=hand.stock + 1,
+        circle=event.circle,
+        phase=Declaring(clockwise(hand, hand.dealer)),
+    )
+
+
+def _looked(hand: Hand, event: CardsLooked) -> Hand:
+    return replace(hand, players=with_player(hand, replace(at(hand, event.seat), looked=True)))
+
+
+def _declared(hand: Hand, event: Declared) -> Hand:
+    game = game_of(hand.options, hand.rules)
+    before = at(hand, event.seat)
+    acted = before.clock_acted or event.by == "clock"
+    looked = before.looked or event.do in game.looks
+    match hand.phase:
+        case Declaring(queue):
+            player = replace(before, said=event.do, clock_acted=acted, looked=looked)
+            if event.do == "pass":
+                return _onward(game, replace(hand, players=with_player(hand, player)), Declaring(queue[1:]))
+            return _claimed(game, hand, replace(player, status=event.do))
+        case Answering(queue):
+            status = "" if event.do == game.declines else event.do
+            player = replace(before, said=event.do, status=status, clock_acted=acted, looked=looked)
+            rest = Answering(queue[1:])
+            return _exchange_or_onward(game, replace(hand, players=with_player(hand, player)), event, rest)
+        case Cutting(queue):
+            status = PASSED if event.do == "pass" else event.do
+            player = replace(before, said=event.do, status=status, clock_acted=acted, looked=looked)
+            cutters = hand.cutters if event.do == "pass" else (*hand.cutters, event.seat)
+            after = replace(hand, players=with_player(hand, player), cutters=cutters)
+            return _exchange_or_onward(game, after, event, Cutting(queue[1:]))
+        case _:
+            raise AssertionError((hand.hand_id, event, hand.phase))
+
+
+def _claimed(game: Game, hand: Hand, declarer: Player) -> Hand:
+    """K4, K5: there is a declarer; all others are asked, or must help."""
+    others = clockwise(hand, declarer.seat)[:-1]
+    players = with_player(hand, declarer)
+    if game.all_must_help(declarer.status):
+        players = tuple([p if p.seat == declarer.seat else replace(p, status="help") for p in players])
+        return _formed(game, replace(hand, players=players, declarer=declarer.seat))
+    after = replace(hand, players=players, declarer=declarer.seat)
+    return _exchange_or_onward(game, after, Declared(seat=declarer.seat, do=declarer.status), Answering(others))
+
+
+def _exchange_or_onward(game: Game, hand: Hand, event: Declared, then: Circle) -> Hand:
+    exchange = game.exchanges.get(event.do)
+    if exchange is None:
+        return _onward(game, hand, then)
+    return replace(hand, phase=Exchanging(event.seat, exchange, then, exchange.keep == "all"))
+
+
+def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:
+    """The circle as it stands, or what follows an empty one."""
+    declarer = hand.declarer
+    match phase:
+        case Declaring(queue):
+            return replace(hand, phase=phase if queue else Unclaimed())
+        case Answering(queue):
+            if queue:
+                return replace(hand, phase=phase)
+            assert declarer is not None
+            if not game.draw_after_answers:
+                return _onward(game, hand, Cutting(_undecided(hand)))
+            whisters = tuple(s for s in clockwise(hand, declarer)[:-1] if at(hand, s).in_play)
+            return _onward(game, hand, Drawing((declarer, *whisters)))
+        case Drawing(queue):
+            if not queue:
+                return _onward(game, hand, Cutting(_undecided(hand)))
+            blind = game.blind_exchange
+            if blind is not None and queue[0] == declarer and at(hand, declarer).status == "frap_blind":
+                return replace(hand, phase=Exchanging(declarer, blind, Drawing(queue[1:]), True))
+            return replace(hand, phase=phase)
+        case Cutting(queue):
+            return replace(hand, phase=phase) if queue else _formed(game, hand)
+        case _:
+            assert_never(phase)
+
+
+def _undecided(hand: Hand) -> tuple[int, ...]:
+    assert hand.declarer is not None
+    return tuple(s for s in clockwise(hand, hand.declarer)[:-1] if at(hand, s).status == "")
+
+
+def _formed(game: Game, hand: Hand) -> Hand:
+    """K12, K13, K14, F6, F9: statuses are settled; who takes all without play, or who leads."""
+    if game.four_aces_take_all:
+        for p in hand.players:
+            if p.in_play and not p.replaced and len({c for c in p.dealt if c[0] == "A"}) == game.hand_size:
+                return replace(hand, phase=AcesHeld(p.seat))
+    in_play = [p for p in hand.players if p.in_play]
+    if len(in_play) == 1:
+        player = replace(in_play[0], tricks=game.hand_size)
+        return replace(hand, players=with_player(hand, player), phase=Finished("uncontested"))
+    assert hand.declarer is not None
+    return replace(hand, phase=_led_by(hand, hand.cutters[0] if hand.cutters else hand.declarer))
+
+
+def _led_by(hand: Hand, leader: int) -> Playing:
+    rest = tuple([s for s in clockwise(hand, leader)[:-1] if at(hand, s).in_play])
+    return Playing((), (leader, *rest))
+
+
+def _discarded(hand: Hand, event: CardsDiscarded) -> Hand:
+    game = game_of(hand.options, hand.rules)
+    before = at(hand, event.seat)
+    gone = set(event.cards)
+    player = replace(
+        before,
+        cards=tuple([c for c in before.cards if c not in gone]),
+        replaced=True,
+        looked=before.looked or (game.looking and not isinstance(hand.phase, Exchanging)),
+        clock_acted=before.clock_acted or event.by == "clock",
+    )
+    after = replace(hand, players=with_player(hand, player))
+    match hand.phase:
+        case Exchanging(seat, exchange, then):
+            return replace(after, phase=Exchanging(seat, exchange, then, True))
+        case Owing(_, _, then):
+            return _onward(game, after, then)
+        case Drawing():
+            return after
+        case _:
+            raise AssertionError((hand.hand_id, event, hand.phase))
+
+
+def _drawn(hand: Hand, event: CardsDrawn) -> Hand:
+    game = game_of(hand.options, hand.rules)
+    before = at(hand, event.seat)
+    trump: tuple[Card, ...] = () if event.trump_card is None else (event.trump_card,)
+    player = replace(
+        before,
+        cards=before.cards + trump + event.cards,
+        replaced=before.replaced or bool(event.count or trump),
+        looked=before.looked or isinstance(hand.phase, Drawing),
+        clock_acted=before.clock_acted or event.by == "clock",
+    )
+    after = replace(
+        hand,
+        players=with_player(hand, player),
+        stock=hand.stock + event.count,
+        trump_taken=hand.trump_taken or bool(trump),
+    )
+    match hand.phase:
+        case Exchanging(seat, exchange, then):
+            return replace(after, phase=Owing(seat, exchange.owed, then))
+        case Drawing(queue):
+            return _onward(game, after, Drawing(queue[1:]))
+        case _:
+            raise AssertionError((hand.hand_id, event, hand.phase))
+
+
+def _bank_topped_up(hand: Hand, event: BankToppedUp) -> Hand:
+    p = at(hand, event.seat)
+    player = replace(p, purse=p.purse - event.amount, paid_in=p.paid_in + event.amount)
+    return replace(hand, players=with_player(hand, player), bank=amount(hand.bank + event.amount))
+
+
+def _time_bank_used(hand: Hand, event: TimeBankUsed) -> Hand:
+    p = at(hand, event.seat)
+    return replace(hand, players=with_player(hand, replace(p, time_bank_ms=p.time_bank_ms - event.ms)))
+
+
+def _aces_shown(hand: Hand, event: FourAcesShown) -> Hand:
+    player = replace(at(hand, event.seat), tricks=len(event.cards))
+    return replace(hand, players=with_player(hand, player), phase=Finished("four_aces"))
+
+
+def _played(hand: Hand, event: CardPlayed) -> Hand:
+    phase = hand.phase
+    assert isinstance(phase, Playing), (hand.hand_id, event)
+    before = at(hand, event.seat)
+    player = replace(
+        before,
+        cards=tuple([c for c in before.cards if c != event.card]),
+        clock_acted=before.clock_acted or event.by == "clock",
+    )
+    trick = (*phase.trick, Played(event.seat, event.card))
+    rest = phase.queue[1:]
+    return replace(hand, players=with_player(hand, player), phase=Playing(trick, rest) if rest else TrickFull(trick))
+
+
+def _trick_taken(hand: Hand, event: TrickTaken) -> Hand:
+    before = at(hand, event.seat)
+    player = replace(before, tricks=before.tricks + 1)
+    after = replace(hand, players=with_player(hand, player), tricks_played=event.trick)
+    return replace(after, phase=_led_by(after, event.seat) if player.cards else Finished("played"))
+
+
+def _share_paid(hand: Hand, event: SharePaid) -> Hand:
+    return _purse(hand, event.seat, event.amount)
+
+
+def _commission_taken(hand: Hand, event: CommissionTaken) -> Hand:
+    return _purse(hand, event.seat, -event.amount)
+
+
+def _fine_paid(hand: Hand, event: FinePaid) -> Hand:
+    return _purse(hand, event.seat, -event.paid)
+
+
+def _purse(hand: Hand, seat: int, change: int) -> Hand:
+    p = at(hand, seat)
+    return replace(hand, players=with_player(hand, replace(p, purse=p.purse + change)))
+
+
+def _settled(hand: Hand, event: HandSettled | HandVoided) -> Hand:
+    return replace(hand, phase=Over(event.result))
+
+
+HANDLERS: dict[type[Event], Callable[[Hand, Any], Hand]] = {
+    CardsDealt: _dealt,
+    TrumpTurned: _turned,
+    CardsLooked: _looked,
+    Declared: _declared,
+    CardsDiscarded: _discarded,
+    CardsDrawn: _drawn,
+    BankToppedUp: _bank_topped_up,
+    TimeBankUsed: _time_bank_used,
+    FourAcesShown: _aces_shown,
+    CardPlayed: _played,
+    TrickTaken: _trick_taken,
+    SharePaid: _share_paid,
+    CommissionTaken: _commission_taken,
+    FinePaid: _fine_paid,
+    HandSettled: _settled,
+    HandVoided: _settled,
+}
+"""A table of handlers, since a `match` over so many types costs more; a test checks that it is complete."""
+
+
+def evolve_hand(hand: Hand, event: Event) -> Hand:
+    """The hand after `event`, which must be one of `HANDLERS`."""
+    return HANDLERS[type(event)](hand, event)

@@ -1,0 +1,50 @@
+"""Khrap5, the classic five-card game. Source: rulebook C."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from domain.games.frap import Frap
+from domain.hand import Exchange, Hand, Player
+from domain.options import Khrap5Options, Options
+
+
+class Khrap5(Frap):
+    """C1 to C7: as frap, but five cards, other duties, and nobody looks or declares blind."""
+
+    name = "khrap5"
+    options = Khrap5Options  # type: ignore[assignment]
+    max_seats = 9
+    hand_size = 5
+    exchanges: ClassVar[dict[str, Exchange]] = {
+        "cut": Exchange(keep="none", stock=6, owed=1),
+        "cut_trump": Exchange(keep="none", stock=5, owed=1, trump_card=True),
+    }
+    blind_exchange: ClassVar[Exchange | None] = None
+    looking = False
+    looks: ClassVar[frozenset[str]] = frozenset()
+
+    def deck_size(self, options: Options, players: int) -> int:
+        """C1."""
+        return 36 if players <= 6 else 52
+
+    def circles(self, options: Options) -> int:
+        """C4."""
+        return 2
+
+    def declarations(self, hand: Hand, player: Player) -> tuple[str, ...]:
+        """C2."""
+        return ("khrap", "pass")
+
+    def shares(self, hand: Hand) -> tuple[int, ...]:
+        """C5: three tricks take the bank, or half of it where the declaration fell in the second circle."""
+        prize = hand.bank if hand.circle == 1 else hand.bank // 2
+        return tuple(prize if p.tricks >= 3 else 0 for p in hand.players)
+
+    def fine(self, hand: Hand, player: Player) -> int:
+        """C6."""
+        if player.seat != hand.declarer:
+            return 1 if player.tricks == 0 else 0
+        if player.tricks >= 3:
+            return 0
+        return 1 if player.tricks else 2

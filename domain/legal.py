@@ -1,0 +1,187 @@
+"""Legality, computed in one place: what a player may do now, and why something else is refused.
+
+`offers` is the only judge; `judge`, the views and the clock ask it. Source: rulebook K, F, C, T11 and H3.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from domain.actions import Action
+from domain.cards import RANK, SUIT, SUITS, Card
+from domain.games import game_of
+from domain.games.game import Game
+from domain.hand import (
+    Answering,
+    Cutting,
+    Declaring,
+    Drawing,
+    Hand,
+    Over,
+    Owing,
+    Player,
+    Playing,
+    asked,
+    at,
+    find,
+    stock_left,
+)
+from domain.refusal import Code, Refused
+
+
+class Offer(Struct, frozen=True, omit_defaults=True):
+    """One choice. For a discard, a draw or a play it names the cards and how many of them (`least` to `most`)."""
+
+    do: str
+    cards: tuple[Card, ...] = ()
+    least: int = 0
+    most: int = 0
+
+
+LOOK = Offer("look")
+
+
+def offers(hand: Hand, seat: int) -> tuple[Offer, ...]:
+    """Everything that the player at `seat` may do now; empty where he is not asked and has nothing to look at."""
+    player = find(hand, seat)
+    if player is None or isinstance(hand.phase, Over):
+        return ()
+    game = game_of(hand.options, hand.rules)
+    choices = _choices(game, hand, player) if asked(hand) == seat else ()
+    return (*choices, LOOK) if game.looking and not player.looked and player.cards else choices
+
+
+def _choices(game: Game, hand: Hand, player: Player) -> tuple[Offer, ...]:
+    match hand.phase:
+        case Declaring():
+            return tuple(Offer(word) for word in game.declarations(hand, player))
+        case Answering():
+            return tuple(Offer(word) for word in game.answers(hand, player))
+        case Cutting():
+            return tuple(Offer(word) for word in game.cuts(hand))
+        case Drawing():
+            return (Offer("draw", player.cards, 0, min(game.hand_size, stock_left(hand))),)
+        case Owing(_, count):
+            return (Offer("discard", player.cards, count, count),)
+        case Playing(trick):
+            return (Offer("play", following(hand, player, trick[0].card if trick else None), 1, 1),)
+        case _:
+            raise AssertionError(f"{type(hand.phase).__name__} asks nobody")
+
+
+def following(hand: Hand, player: Player, led: Card | None) -> tuple[Card, ...]:
+    """K15: the cards that may be played to `led`: its suit, else a trump, else any."""
+    cards = player.cards
+    if led is None:
+        return cards
+    suit = SUIT[led]
+    same = tuple([c for c in cards if SUIT[c] == suit])
+    if same:
+        return same
+    trumps = tuple([c for c in cards if SUIT[c] == hand.trump])
+    return trumps or cards
+
+
+def judge(hand: Hand, seat: int, action: Action) -> Refused | None:
+    """H3: the reason why `action` is refused, or None where it is legal. The order of the tests is H3's."""
+    if isinstance(hand.phase, Over):
+        return Refused("hand_over", "H3", "the hand is over; wait for the next one")
+    player = find(hand, seat)
+    if player is None:
+        return Refused("not_in_hand", "T4", f"seat {seat} is not dealt into this hand")
+    offered = offers(hand, seat)
+    offer = next((o for o in offered if o.do == action.do), None)
+    if offer is None:
+        # A look is open out of turn to who has not looked; to all others it is a word like any (F2, C1).
+        if asked(hand) != seat and not (action.do == "look" and game_of(hand.options, hand.rules).looking):
+            return Refused("not_your_turn", clause(hand), f"it is the turn of seat {asked(hand)}, not of seat {seat}")
+        words = ", ".join(o.do for o in offered) or "nothing"
+        return Refused(
+            "not_offered",
+            WORD_CLAUSES.get(action.do, clause(hand)),
+            f"{action.do!r} is not offered now; offered: {words}",
+        )
+    named = (action.card,) if action.card is not None else action.cards or ()
+    return _judge_cards(hand, player, offer, named)
+
+
+def _judge_cards(hand: Hand, player: Player, offer: Offer, named: tuple[Card, ...]) -> Refused | None:
+    for i, card in enumerate(named):
+        if card not in player.cards or card in named[:i]:
+            return _refuse(hand, "card_not_held", f"{card} is not among the cards held")
+    if not offer.least <= len(named) <= offer.most:
+        span = str(offer.most) if offer.least == offer.most else f"{offer.least} to {offer.most}"
+        return _refuse(hand, "wrong_discard_count", f"{len(named)} cards named, {span} would be right")
+    if offer.do == "play" and named[0] not in offer.cards:
+        code: Code = "must_trump" if SUIT[offer.cards[0]] == hand.trump else "must_follow_suit"
+        assert isinstance(hand.phase, Playing)
+        if SUIT[hand.phase.trick[0].card] == SUIT[offer.cards[0]]:
+            code = "must_follow_suit"
+        return Refused(code, "K15", f"{named[0]} may not be played to this trick; legal: {', '.join(offer.cards)}")
+    return None
+
+
+def _refuse(hand: Hand, code: Code, detail: str) -> Refused:
+    return Refused(code, clause(hand), detail)
+
+
+_CLAUSES: dict[type, tuple[str, str, str]] = {
+    Declaring: ("K3", "F3", "C2"),
+    Answering: ("K7", "F6", "C2"),
+    Drawing: ("F7", "F7", "C3"),
+    Cutting: ("K8", "F8", "C2"),
+    Playing: ("K14", "F9", "F9"),
+}
+
+WORD_CLAUSES = {
+    "helicopter": "K5", "ace": "K6", "longing": "K7", "pyatok": "K8", "shestok": "K8", "look": "F2",
+}  # fmt: skip
+"""The clause that says when a word may be had, where it has one of its own."""
+
+_DEBT_CLAUSES = WORD_CLAUSES | {"cut": "F8", "cut_trump": "F8", "frap_blind": "F7"}
+
+
+def clause(hand: Hand) -> str:
+    """The clause under which the player on turn is asked."""
+    name = game_of(hand.options, hand.rules).name
+    if isinstance(hand.phase, Owing):
+        return "C2" if name == "khrap5" else _DEBT_CLAUSES[at(hand, hand.phase.seat).status]
+    khrap, frap, khrap5 = _CLAUSES[type(hand.phase)]
+    return {"khrap": khrap, "frap": frap, "khrap5": khrap5}[name]
+
+
+def clock_action(hand: Hand) -> Action:
+    """T11: what the clock does for the player who is asked."""
+    seat = asked(hand)
+    assert seat is not None, hand.phase
+    player = at(hand, seat)
+    game = game_of(hand.options, hand.rules)
+    match hand.phase:
+        case Answering():
+            return Action(do=game.declines)
+        case Declaring() | Cutting():
+            return Action(do="pass")
+        case Drawing():
+            return Action(do="draw", cards=())
+        case Owing(_, count):
+            return Action(do="discard", cards=_lowest_first(player.cards, hand.trump)[:count])
+        case _:
+            (offer,) = (o for o in offers(hand, seat) if o.do == "play")
+            return Action(do="play", card=_lowest_first(offer.cards, hand.trump)[0])
+
+
+def _lowest_first(cards: tuple[Card, ...], trump: str) -> tuple[Card, ...]:
+    return tuple(sorted(cards, key=lambda c: (SUIT[c] == trump, RANK[c], SUITS.index(SUIT[c]))))
+
+
+def forced(hand: Hand) -> bool:
+    """T11: whether facts known to all leave the player who is asked one choice."""
+    match hand.phase:
+        case Cutting():
+            return game_of(hand.options, hand.rules).cuts(hand) == ("pass",)
+        case Drawing():
+            return stock_left(hand) == 0
+        case Playing(_, queue):
+            return len(at(hand, queue[0]).cards) == 1
+        case _:
+            return False
