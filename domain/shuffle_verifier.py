@@ -27,14 +27,14 @@ if __name__ == "__main__":
         stated, server, hand_id, *clients = map(bytes.fromhex, texts + hand["shuffle"]["client_seeds"])
         if (len(server), len(hand_id), len(clients)) != (32, 16, len(hand["seats"])) or not hand["deals"]:
             raise ValueError("not 32 and 16 bytes, one client seed per seat, at least one deal")
-        wrong = [] if stated == hashlib.sha256(b"khrap-commit/1\0" + hand_id + server).digest() else ["the commitment"]
+        wrong = [] if stated == hashlib.sha256(b"khrap-commit/1\0" + hand_id + server).digest() else ["commitment\n"]
         tail = bytes([len(clients)]) + b"".join(len(seed).to_bytes(2, "big") + seed for seed in clients)
         for no, deal in enumerate(hand["deals"], 1):
             cards = deck(server + hand_id + no.to_bytes(8, "big") + b"\0\x0fkhrap-shuffle/1" + tail, len(deal))
             at = [place for place, card in enumerate(cards) if deal[place] not in (None, card)]
-            wrong += [f"deal {no}, card {place + 1}: {deal[place]!a} is not {cards[place]}" for place in at]
+            wrong += [f"deal {no}, card {place + 1}: {deal[place]!a} is not {cards[place]}\n" for place in at]
+        hidden = sum(deal.count(None) for deal in hand["deals"])
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        sys.stderr.write(f"unusable: {error!r}\n")
-        sys.exit(2)
-    sys.stdout.write("\n".join(wrong or [f"ok: {len(hand['deals'])} deals, commitment {stated.hex()}"]) + "\n")
+        sys.exit(sys.stderr.write(f"unusable: {error!r}\n") and 2)
+    sys.stdout.write("".join(wrong) or f"ok: commitment {stated.hex()}, {hidden} cards hidden\n")
     sys.exit(bool(wrong))
