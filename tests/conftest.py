@@ -1,0 +1,158 @@
+"""The tests' servers: real ones, always.
+
+By default the embedded servers, in a folder of this test run that all workers share. Or given ones
+(KHRAP_TEST_DATABASE_URL, of a role that may create databases and roles, and KHRAP_TEST_REDIS_URL). Or, with
+KHRAP_TEST_BACKEND=containers, containers of the images KHRAP_TEST_POSTGRES_IMAGE and KHRAP_TEST_REDIS_IMAGE.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from msgspec import Struct
+from psycopg import sql
+
+from infra.embedded import EmbeddedServers
+
+RUN_FOLDER = "KHRAP_TEST_RUN_FOLDER"
+BACKEND = os.environ.get("KHRAP_TEST_BACKEND", "embedded")
+POSTGRES_IMAGE = os.environ.get("KHRAP_TEST_POSTGRES_IMAGE", "postgres:18")
+REDIS_IMAGE = os.environ.get("KHRAP_TEST_REDIS_IMAGE", "valkey/valkey:9")
+
+
+class ServerUrls(Struct, frozen=True):
+    """Where the tests' servers are: a superuser's URL, and Redis's."""
+
+    postgres: str
+    redis: str
+
+
+class Database(Struct, frozen=True):
+    """A fresh, migrated database: the owner's URL, and the application role's."""
+
+    name: str
+    owner_url: str
+    app_url: str
+
+
+def pytest_configure() -> None:
+    """Make the embedded servers' folder of this run, one for all workers.
+
+    It is not under pytest's own, which is closed to the user whom root turns the servers over to.
+    """
+    if RUN_FOLDER not in os.environ:
+        os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="khrap-test-")
+        Path(os.environ[RUN_FOLDER]).chmod(0o711)
+
+
+def pytest_unconfigure() -> None:
+    """Remove it when the last worker is done."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        folder = Path(os.environ.pop(RUN_FOLDER))
+        shutil.rmtree((folder / "postgres").resolve(), ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server_urls() -> Iterator[ServerUrls]:
+    """The servers, running for as long as the session."""
+    given = os.environ.get("KHRAP_TEST_DATABASE_URL"), os.environ.get("KHRAP_TEST_REDIS_URL")
+    if given[0] and given[1]:
+        yield ServerUrls(postgres=given[0], redis=given[1])
+    elif given[0] or given[1]:
+        pytest.fail("KHRAP_TEST_DATABASE_URL and KHRAP_TEST_REDIS_URL: give both or neither")
+    elif BACKEND == "containers":
+        yield from _containers()
+    elif BACKEND == "embedded":
+        with EmbeddedServers.start(Path(os.environ[RUN_FOLDER])) as servers:
+            yield ServerUrls(postgres=servers.postgres_url, redis=servers.redis_url)
+    else:
+        pytest.fail(f"KHRAP_TEST_BACKEND is {BACKEND!r}; right are embedded and containers")
+
+
+def _containers() -> Iterator[ServerUrls]:
+    from testcontainers.community.postgres import PostgresContainer
+    from testcontainers.community.redis import RedisContainer
+
+    postgres = PostgresContainer(POSTGRES_IMAGE, username="khrap", password="khrap", dbname="khrap", driver=None)
+    with postgres.with_command("-c max_connections=200") as database, RedisContainer(REDIS_IMAGE) as redis:
+        host, port = redis.get_container_host_ip(), redis.get_exposed_port(redis.port)
+        yield ServerUrls(postgres=database.get_connection_url(), redis=f"redis://{host}:{port}/0")
+
+
+@pytest.fixture(scope="session")
+def postgres_url(server_urls: ServerUrls) -> str:
+    """A superuser's URL."""
+    return server_urls.postgres
+
+
+@pytest.fixture(scope="session")
+def redis_url(server_urls: ServerUrls) -> str:
+    """Valkey's or Redis's URL. Workers share it: use keys and channels that nobody else has."""
+    return server_urls.redis
+
+
+@pytest.fixture(scope="session")
+def template(postgres_url: str) -> Iterator[str]:
+    """The name of a migrated database, from which `fresh_database` makes copies."""
+    name = _name()
+    _execute(postgres_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    from infra.store.migrate import migrate  # not needed by tests without a store
+
+    asyncio.run(migrate(with_database(postgres_url, name)))
+    yield name
+    _execute(postgres_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(scope="session")
+def fresh_database(postgres_url: str, template: str) -> Callable[[], AbstractContextManager[Database]]:
+    """A context manager that makes a migrated database and drops it at the end."""
+
+    @contextmanager
+    def make() -> Iterator[Database]:
+        name = _name()
+        identifiers = sql.Identifier(name), sql.Identifier(template)
+        _execute(postgres_url, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*identifiers))
+        try:
+            owner_url = with_database(postgres_url, name)
+            yield Database(name=name, owner_url=owner_url, app_url=owner_url)
+        finally:
+            _execute(postgres_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifiers[0]))
+
+    return make
+
+
+@pytest.fixture
+def database(fresh_database: Callable[[], AbstractContextManager[Database]]) -> Iterator[Database]:
+    """A fresh, migrated database for one test."""
+    with fresh_database() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def module_database(fresh_database: Callable[[], AbstractContextManager[Database]]) -> Iterator[Database]:
+    """A fresh, migrated database for the tests of one module."""
+    with fresh_database() as made:
+        yield made
+
+
+def with_database(url: str, name: str) -> str:
+    """The same server's URL for another database."""
+    return urlsplit(url)._replace(path=f"/{name}").geturl()
+
+
+def _name() -> str:
+    return f"khrap_test_{uuid.uuid4().hex}"
+
+
+def _execute(url: str, statement: sql.Composed) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement)
