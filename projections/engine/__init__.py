@@ -1,0 +1,1 @@
+"""What runs the projections: tail, batches, checkpoints, parked streams."""

@@ -1,0 +1,131 @@
+"""What a projection is, and what it may ask of the engine. Source: DESIGN "Projections".
+
+A projection is a name, a version, its DDL and a pure step from event to row changes. The engine reads the log, calls
+the step once for each event in the order of its stream, and writes the row changes of a batch in the same transaction
+as the checkpoint: each event is applied exactly once, whatever is killed. A step does no I/O and reads no rows; what it
+must remember of a stream it keeps in a state, which the engine stores beside the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from domain.events import Event
+
+S = TypeVar("S")
+
+Row = Mapping[str, Any]
+"""Column name → value. Text, integers, booleans, bytes and None go in as they are; a uuid is canonical text; a moment
+is a bigint of milliseconds; a `json` or `jsonb` column takes whatever msgspec encodes. Array columns are not supported
+(use jsonb)."""
+
+
+class Recorded(Struct, frozen=True, kw_only=True):
+    """One event as a projection sees it: where it stands in the log, when it happened, what it says.
+
+    `event` is the public form: the fields that `domain.events.SECRETS` names are at their empty value. `at_ms` is the
+    recorded time, `subject` who asked for the command, `command_id` (16 bytes) what it has in common with the other
+    events of that command, in whatever stream. `pos` counts the events of `part`, `seq` those of `stream`, from 1.
+    """
+
+    stream: str
+    seq: int
+    part: int
+    pos: int
+    at_ms: int
+    subject: str
+    command_id: bytes
+    event: Event
+
+
+class Insert(Struct, frozen=True):
+    """A new row. A key that is there already parks the stream (`rejected`)."""
+
+    table: str
+    row: Row
+
+
+class Put(Struct, frozen=True):
+    """A whole row by its primary key, new or in place of the one that is there; every column is named."""
+
+    table: str
+    row: Row
+
+
+class Update(Struct, frozen=True):
+    """New values for some columns of the row with this primary key; where there is none, nothing happens."""
+
+    table: str
+    key: Row
+    values: Row
+
+
+class Add(Struct, frozen=True):
+    """Integers added to columns of the row with this primary key, which begins at 0 where there is none.
+
+    A table that is added to is written by nothing but `Add`. Its other columns have defaults.
+    """
+
+    table: str
+    key: Row
+    amounts: Mapping[str, int]
+
+
+class Delete(Struct, frozen=True):
+    """The row with this primary key goes."""
+
+    table: str
+    key: Row
+
+
+Change = Insert | Put | Update | Add | Delete
+
+
+class CannotApply(Exception):
+    """An event that a step cannot apply: its stream is parked here, its state and rows stay as before this event.
+
+    `code` is a stable lower-case word (`mismatch`, …), `reason` says to a person what is wrong, without secrets. Later
+    events of that stream wait; the event is tried again on start and on a schedule. Any other exception that leaves a
+    step parks the stream too, with the code `failed`.
+    """
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(f"{code}: {reason}")
+        self.code = code
+        self.reason = reason
+
+
+class Projection(Struct, frozen=True, kw_only=True, Generic[S]):
+    """A projection that S is the state of, one for each stream.
+
+    - `name`, `version`: together they name the Postgres schema `<name>_v<version>`. Another DDL, or another meaning of
+      the rows, is another version; the engine refuses to run a version whose DDL is not the one it was made with.
+    - `ddl`: the SQL that makes the tables, unqualified names, run once in that schema. Each table has a primary key; the
+      engine takes columns, types and keys from the catalog. The name `stream_state` is the engine's own.
+    - `streams`: prefixes of the streams that it follows, such as `("table-", "account-")`.
+    - `handles`: the events that it wants. The others are passed over undecoded. A type or version in a followed stream
+      that this code does not know parks the stream (`unknown_event`).
+    - `state`: S, or a tagged union, as msgspec can store it; `initial` is the state of a stream before its first
+      event. Frozen. A step that leaves the state as it is returns the same object, which spares a write; one
+      that returns `initial` itself has the stored state deleted.
+    - `step(state, recorded) -> (state, changes)`: pure. It may raise `CannotApply`. Rows that streams of different
+      parts share must be written by `Add`, or hold the part in their key: there is no order between two parts, and several
+      processes may apply them at the same time.
+    """
+
+    name: str
+    version: int
+    ddl: str
+    streams: tuple[str, ...]
+    handles: tuple[type[Event], ...]
+    state: Any
+    initial: S
+    step: Callable[[S, Recorded], tuple[S, Sequence[Change]]]
+
+    @property
+    def schema(self) -> str:
+        """The Postgres schema that holds its rows."""
+        return f"{self.name}_v{self.version}"
