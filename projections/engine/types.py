@@ -98,13 +98,13 @@ class CannotApply(Exception):
         self.reason = reason
 
 
-class Projection(Struct, frozen=True, kw_only=True, Generic[S]):
+class Projection(Struct, Generic[S], frozen=True, kw_only=True):
     """A projection that S is the state of, one for each stream.
 
-    - `name`, `version`: together they name the Postgres schema `<name>_v<version>`. Another DDL, or another meaning of
-      the rows, is another version; the engine refuses to run a version whose DDL is not the one it was made with.
-    - `ddl`: the SQL that makes the tables, unqualified names, run once in that schema. Each table has a primary key; the
-      engine takes columns, types and keys from the catalog. The name `stream_state` is the engine's own.
+    - `name`, `version`: together they name the Postgres schema `<name>_v<version>`. Another DDL, or another meaning
+      of the rows, is another version; the engine refuses to run a version whose DDL is not the one it was made with.
+    - `ddl`: the SQL that makes the tables, unqualified names, run once in that schema. Each table has a primary key;
+      the engine takes columns, types and keys from the catalog. The name `stream_state` is the engine's own.
     - `streams`: prefixes of the streams that it follows, such as `("table-", "account-")`.
     - `handles`: the events that it wants. The others are passed over undecoded. A type or version in a followed stream
       that this code does not know parks the stream (`unknown_event`).
@@ -112,8 +112,8 @@ class Projection(Struct, frozen=True, kw_only=True, Generic[S]):
       event. Frozen. A step that leaves the state as it is returns the same object, which spares a write; one
       that returns `initial` itself has the stored state deleted.
     - `step(state, recorded) -> (state, changes)`: pure. It may raise `CannotApply`. Rows that streams of different
-      parts share must be written by `Add`, or hold the part in their key: there is no order between two parts, and several
-      processes may apply them at the same time.
+      parts share must be written by `Add`, or hold the part in their key: there is no order between two parts, and
+      several processes may apply them at the same time.
     """
 
     name: str
