@@ -69,7 +69,6 @@ class Seat(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expiries: int = 0
     idle_hands: int = 0
     idle_since_ms: int | None = None
-    acts: int = 0
 
 
 class Departure(Struct, frozen=True, kw_only=True):

@@ -231,3 +231,8 @@ def asked(hand: Hand) -> int | None:
             return seat
         case _:
             return None
+
+
+def card_led(hand: Hand) -> bool:
+    """T12: whether a card has been led in this hand."""
+    return hand.tricks_played > 0 or (isinstance(hand.phase, Playing) and bool(hand.phase.trick))
