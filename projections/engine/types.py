@@ -18,9 +18,8 @@ from domain.events import Event
 S = TypeVar("S")
 
 Row = Mapping[str, Any]
-"""Column name → value. Text, integers, booleans, bytes and None go in as they are; a uuid is canonical text; a moment
-is a bigint of milliseconds; a `json` or `jsonb` column takes whatever msgspec encodes. Array columns are not supported
-(use jsonb)."""
+"""Column name → value: text, integers, booleans and None as they are; a uuid as canonical text; bytes as hex text; a
+moment as a bigint of milliseconds; a `json` or `jsonb` column takes whatever msgspec encodes."""
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
