@@ -7,6 +7,7 @@ from msgspec import Struct
 from domain.events import DealtIn, Departure, Halt, Seat, Settings, TableRecord
 from domain.hand import Hand, Over, asked, find
 from domain.legal import forced
+from domain.refusal import Refused
 
 FORCED_MS = 1_000
 """T11: the time for a decision that leaves one choice."""
@@ -95,6 +96,11 @@ def running(table: Table) -> Hand | None:
 def seat_of(table: Table, player: str) -> Seat | None:
     """Where `player` sits, or None."""
     return next((s for s in table.seats if s.player == player), None)
+
+
+def seated(table: Table, player: str) -> Seat | Refused:
+    """Where `player` sits, or the refusal of who does not."""
+    return seat_of(table, player) or Refused("not_seated", "T3", f"{player} does not sit at this table")
 
 
 def seat_at(table: Table, seat: int) -> Seat | None:

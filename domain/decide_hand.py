@@ -1,0 +1,172 @@
+"""Commands about the running hand, and the start of one → events. Source: rulebook T4, T5, T11, T12, T14, S."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from domain import shuffle
+from domain.act import act, follow
+from domain.cards import Card
+from domain.commands import Act, ClockAct, Fresh, RenewDeadlines, StartHand, Void
+from domain.consequences import Decks, consequences, void
+from domain.events import (
+    DeadlinesRenewed,
+    Event,
+    HandSettled,
+    HandStarted,
+    HandVoided,
+    PlayerSatOut,
+    Seat,
+    TimeBankUsed,
+    VoidProposed,
+)
+from domain.evolve import evolve
+from domain.games import game_of
+from domain.hand import Hand, asked, at, card_led, find
+from domain.legal import clock_action
+from domain.refusal import Refused
+from domain.seeds import commit, disclose, hand_bytes
+from domain.table import Table, deadline, may_start, ready, record, running, seated, start_due_ms
+
+Events = tuple[Event, ...]
+
+EXPIRIES = 2
+"""T11: after so many in a row he sits out."""
+
+
+def _decks(table: Table, hand: Hand) -> Decks:
+    """S3 to S5, from the seeds of the running hand."""
+    inputs = table.shuffle
+    assert inputs is not None, hand.hand_id
+    server_seed = bytes.fromhex(inputs.server_seed)
+    client_seeds = tuple(bytes.fromhex(s) for s in inputs.client_seeds)
+    size = game_of(hand.options, hand.rules).deck_size(hand.options, len(hand.players))
+
+    def deck(deal_no: int) -> tuple[Card, ...]:
+        return shuffle.deck(server_seed, hand_bytes(hand.hand_id), deal_no, client_seeds, size)
+
+    return deck
+
+
+def start(table: Table, command: StartHand) -> Events | Refused:
+    """T4, T5, T14, S2."""
+    due = start_due_ms(table)
+    if not may_start(table) or due is None or table.next_hand is None:
+        return Refused("not_offered", "T4", "no hand can start: two ready players are needed")
+    if command.at_ms < due:
+        return Refused("not_offered", "T4", f"the next hand starts at {due}, it is {command.at_ms}")
+    settings, next_hand = table.settings, table.next_hand
+    dealt_in = tuple(s.seat for s in ready(table))
+    seeds = dict(next_hand.client_seeds)
+    client_seeds = tuple(seeds.get(s.player, "") for s in ready(table))
+    everyone = settings.options.ante_policy == "every_hand"
+    started = HandStarted(
+        hand_id=next_hand.hand_id,
+        commitment=next_hand.commitment,
+        dealer=_dealer(table, dealt_in, client_seeds),
+        dealt_in=dealt_in,
+        ante=settings.stake if everyone or table.carried_bank == 0 else 0,
+        client_seeds=client_seeds,
+        table=replace(record(table), seats=_idle_counted(table, dealt_in), ready_at_ms=None),
+        server_seed=next_hand.server_seed,
+    )
+    after = evolve(table, started, command.at_ms)
+    assert after.hand is not None
+    decks = _decks(after, after.hand)
+    return (started, *follow(after.hand, consequences(after.hand, decks), decks))
+
+
+def _dealer(table: Table, dealt_in: tuple[int, ...], client_seeds: tuple[str, ...]) -> int:
+    """T14: by lot the first time, else the next dealer or the first dealt in clockwise from his seat."""
+    assert table.next_hand is not None
+    if table.dealer is None:
+        seeds = tuple(bytes.fromhex(s) for s in client_seeds)
+        server_seed = bytes.fromhex(table.next_hand.server_seed)
+        return dealt_in[shuffle.first_dealer(server_seed, hand_bytes(table.next_hand.hand_id), seeds)]
+    return next((s for s in dealt_in if s >= table.dealer), dealt_in[0])
+
+
+def _idle_counted(table: Table, dealt_in: tuple[int, ...]) -> tuple[Seat, ...]:
+    """T3: one more hand for those who are not dealt in."""
+    return tuple(s if s.seat in dealt_in else replace(s, idle_hands=s.idle_hands + 1) for s in table.seats)
+
+
+def act_on(table: Table, command: Act) -> Events | Refused:
+    seat = seated(table, command.player)
+    if isinstance(seat, Refused):
+        return seat
+    hand = running(table)
+    if hand is None:
+        return Refused("hand_over", "H3", "no hand runs; wait for the next one")
+    player = find(hand, seat.seat)
+    if player is None or player.player != command.player:
+        return Refused("not_in_hand", "T4", f"{command.player} is not dealt into this hand")
+    look = command.action.do == "look"
+    if command.turn > table.turn or command.turn < (table.deal_turn if look else table.turn):
+        return Refused("stale_turn", "T11", f"turn {command.turn} is not the open one, which is {table.turn}")
+    events = act(hand, seat.seat, command.action, "player", _decks(table, hand))
+    if isinstance(events, Refused):
+        return events
+    used = () if look else _overtime(table, hand, seat.seat, command.at_ms)
+    return _closed_off(table, (*used, *events), command.at_ms, command.fresh)
+
+
+def _overtime(table: Table, hand: Hand, seat: int, at_ms: int) -> Events:
+    """T11: what the time bank pays of a decision that took longer than the turn."""
+    due = deadline(table)
+    left = at(hand, seat).time_bank_ms
+    if due is None or not left or due.clock_acts_ms == due.turn_ends_ms or at_ms <= due.turn_ends_ms:
+        return ()
+    return (TimeBankUsed(seat=seat, ms=min(at_ms - due.turn_ends_ms, left)),)
+
+
+def clock_act(table: Table, command: ClockAct) -> Events | Refused:
+    hand, due = running(table), deadline(table)
+    if hand is None or due is None or command.turn != table.turn:
+        return Refused("stale_turn", "T11", f"turn {command.turn} is not the open one, which is {table.turn}")
+    if command.at_ms < due.clock_acts_ms:
+        return Refused("not_offered", "T11", f"the clock acts at {due.clock_acts_ms}, it is {command.at_ms}")
+    events = act(hand, due.seat, clock_action(hand), "clock", _decks(table, hand))
+    assert not isinstance(events, Refused), events
+    used = _overtime(table, hand, due.seat, command.at_ms)
+    return _closed_off(table, (*used, *events), command.at_ms, command.fresh)
+
+
+def _closed_off(table: Table, events: Events, at_ms: int, fresh: Fresh) -> Events:
+    """T11, S2, S6: after the last event of a hand, its seed, the next commitment, and who sits out from now on."""
+    if not isinstance(events[-1], HandSettled | HandVoided):
+        return events
+    assert table.hand is not None
+    assert table.shuffle is not None
+    after = table
+    for event in events:
+        after = evolve(after, event, at_ms)
+    sat_out = tuple(
+        PlayerSatOut(seat=s.seat, player=s.player, by="clock")
+        for s in after.seats
+        if s.expiries >= EXPIRIES and not s.sitting_out and not s.leaving
+    )
+    disclosed = disclose(table, table.hand.hand_id, table.shuffle.server_seed, used=True)
+    return (*events, disclosed, *sat_out, commit(fresh))
+
+
+def renew(table: Table, command: RenewDeadlines) -> Events | Refused:
+    hand = running(table)
+    if hand is None or asked(hand) is None or command.turn != table.turn:
+        return Refused("stale_turn", "T11", f"turn {command.turn} is not open")
+    return (DeadlinesRenewed(),)
+
+
+def void_hand(table: Table, command: Void) -> Events | Refused:
+    """T12."""
+    hand = running(table)
+    if hand is None:
+        return Refused("hand_over", "T12", "no hand runs")
+    if card_led(hand) and not (table.halt is not None and table.halt.fault):
+        return Refused("not_offered", "T12", "a card was led: only a fault alarm lets this hand be voided")
+    if table.proposal is None or table.proposal.hand_id != hand.hand_id:
+        return (VoidProposed(hand_id=hand.hand_id, reason=command.reason, proposer=command.ops),)
+    if table.proposal.proposer == command.ops:
+        return Refused("two_persons", "T12", f"{command.ops} proposed it; another of ops must confirm")
+    ops = (table.proposal.proposer, command.ops)
+    return _closed_off(table, (void(hand, "ops", table.proposal.reason, ops),), command.at_ms, command.fresh)

@@ -1,0 +1,1 @@
+"""Play: a command's one way from the caller to the log. Source: DESIGN "A command's way"."""

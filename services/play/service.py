@@ -1,0 +1,208 @@
+"""Commands to tables: decide on the warm state, append, evolve, answer. Source: DESIGN "A command's way".
+
+Several processes may serve the same table: the store's verdict, not a lock, keeps them right. The lock here only
+spares this process conflicts with itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from domain.commands import Fresh, OpenTable, TableCommand
+from domain.decide import decide
+from domain.events import Event, HandCommitted, Settings
+from domain.evolve import evolve
+from domain.refusal import Refused
+from domain.table import Table
+from domain.views import legal_actions
+from infra.clock import Clock
+from infra.codec import Codec
+from infra.entropy import Entropy
+from infra.faults import Fault
+from infra.meta import command_id
+from infra.sealing import Sealer
+from infra.store import Append, Appended, Conflict, Duplicate, EventStore, StoredEvent, StreamAppend
+from services.play.accounts import Accounts
+from services.play.answers import answer
+from services.play.tables import Tables, Warm
+from services.play.types import (
+    Answer,
+    KeyReused,
+    NotFound,
+    Outcome,
+    Refusal,
+    Request,
+    Step,
+)
+from services.play.writing import Draft, same_request
+
+ATTEMPTS = 3
+OnSteps = Callable[[str, Sequence[Step]], None]
+
+
+def table_stream(table_id: str) -> str:
+    """The stream of a table."""
+    return f"table-{table_id}"
+
+
+class Play:
+    """All that may be asked of tables. One for each process and store."""
+
+    def __init__(self, store: EventStore, codec: Codec, sealer: Sealer, clock: Clock, entropy: Entropy) -> None:
+        self._store = store
+        self._codec = codec
+        self._sealer = sealer
+        self._clock = clock
+        self._entropy = entropy
+        self._tables = Tables(store, codec)
+        self._listeners: list[OnSteps] = []
+        self.accounts = Accounts(store, codec, clock)
+
+    def on_steps(self, listener: OnSteps) -> None:
+        """Have `listener` told of each append of this process: the table's id and the steps, in order."""
+        self._listeners.append(listener)
+
+    async def table(self, table_id: str) -> tuple[int, Table] | None:
+        """The table's version and state, not older than the log at the moment of the call; None if there is none."""
+        warm = await self._tables.current(table_id)
+        return None if warm is None else (warm.version, warm.table)
+
+    async def steps(self, table_id: str, after: int, limit: int = 1_000) -> list[Step]:
+        """The recorded events after number `after`, each with the table after it, at most `limit`, in order."""
+        return await self._tables.steps(table_id, after, limit)
+
+    async def open_table(self, request: Request, settings: Settings) -> tuple[str, Outcome]:
+        """T1: a new table. Its id comes from the command's, so that a repeat finds the first one's table."""
+        table_id = _table_id(command_id(request.caller.subject, "tables", request.key))
+
+        def make(at_ms: int, fresh: Fresh) -> TableCommand:
+            return OpenTable(at_ms=at_ms, settings=settings, fresh=fresh)
+
+        return table_id, await self.command(table_id, request, make, opens=True)
+
+    async def command(
+        self,
+        table_id: str,
+        request: Request,
+        make: Callable[[int, Fresh], TableCommand],
+        *,
+        opens: bool = False,
+    ) -> Outcome:
+        """Decide and append; at most three times where others were faster. Raises Fault (`conflict`, or the store's)."""
+        name = command_id(request.caller.subject, table_stream(table_id), request.key)
+        async with self._tables.lock(table_id):
+            for _ in range(ATTEMPTS):
+                warm = await self._tables.warm(table_id)
+                if (warm is None) != opens:
+                    return await self._repeated(table_id, name, request) or NotFound(f"table {table_id}")
+                outcome = await self._attempt(table_id, warm, request, name, make)
+                if outcome is not None:
+                    return outcome
+        raise Fault("conflict", f"table {table_id} changed {ATTEMPTS} times in a row while this was decided; try again")
+
+    async def _attempt(
+        self,
+        table_id: str,
+        warm: Warm | None,
+        request: Request,
+        name: bytes,
+        make: Callable[[int, Fresh], TableCommand],
+    ) -> Outcome | None:
+        """One try; None where the state it was decided on was not the newest."""
+        table = None if warm is None else warm.table
+        at_ms = self._clock.now_ms() if table is None else max(self._clock.now_ms(), table.at_ms)
+        events = decide(table, make(at_ms, self._fresh(warm, at_ms)))
+        if isinstance(events, Refused):
+            assert warm is not None
+            return await self._refused(table_id, warm, request, name, events)
+        draft = Draft(name, request, self._codec)
+        stream = draft.stream(table_stream(table_id), warm.version if warm else 0, warm.hash if warm else bytes(32))
+        draft.add(stream, events, at_ms)
+        refused = await self.accounts.move(draft, table, events, table_id, at_ms)
+        if refused is not None:
+            assert warm is not None
+            return await self._refused(table_id, warm, request, name, refused)
+        verdict = await self._store.append(draft.done())
+        match verdict:
+            case Appended(heads):
+                return self._appended(table_id, warm, events, at_ms, heads[0].hash, request)
+            case Duplicate(stored):
+                return await self._repeat(table_id, stored, request)
+            case Conflict():
+                await self._tables.refresh(table_id)
+                return None
+
+    def _fresh(self, warm: Warm | None, at_ms: int) -> Fresh:
+        """S1: the next hand's id and seed; kept until a command commits to it, since nobody has seen it."""
+        if warm is not None and warm.fresh is not None:
+            return warm.fresh
+        hand_id = self._entropy.uuid7(at_ms)
+        fresh = Fresh(
+            hand_id=hand_id,
+            server_seed=self._entropy.random_bytes(32).hex(),
+            key_commitment=self._sealer.key_commitment(hand_id).hex(),
+        )
+        if warm is not None:
+            warm.fresh = fresh
+        return fresh
+
+    def _appended(
+        self,
+        table_id: str,
+        warm: Warm | None,
+        events: Sequence[Event],
+        at_ms: int,
+        last_hash: bytes,
+        request: Request,
+    ) -> Answer:
+        table = None if warm is None else warm.table
+        seq = 0 if warm is None else warm.version
+        steps = []
+        for event in events:
+            table = evolve(table, event, at_ms)
+            seq += 1
+            steps.append(Step(seq, at_ms, event, table))
+        assert table is not None
+        self._tables.advance(table_id, steps, last_hash)
+        if warm is not None and any(isinstance(e, HandCommitted) for e in events):
+            warm.fresh = None
+        for listener in self._listeners:
+            listener(table_id, steps)
+        return answer(steps, request.caller.subject)
+
+    async def _refused(
+        self, table_id: str, warm: Warm, request: Request, name: bytes, refused: Refused
+    ) -> Outcome | None:
+        """The first answer where the command was done before; None where the state was not the newest."""
+        before = await self._repeated(table_id, name, request)
+        if before is not None:
+            return before
+        if await self._tables.refresh(table_id):
+            return None
+        player = request.caller.subject
+        return Refusal(refused, warm.version, warm.table.turn, legal_actions(warm.table, player))
+
+    async def _repeated(self, table_id: str, name: bytes, request: Request) -> Outcome | None:
+        stored = await self._store.find_command(name, (table_stream(table_id),))
+        return await self._repeat(table_id, stored, request) if stored else None
+
+    async def _repeat(self, table_id: str, stored: Sequence[StoredEvent], request: Request) -> Outcome:
+        """What was answered the first time, built from the stored range."""
+        if not same_request(stored[0], request):
+            return KeyReused(request.key)
+        mine = [e.seq for e in stored if e.stream == table_stream(table_id)]
+        steps = await self._tables.steps(table_id, min(mine) - 1, len(mine))
+        return answer(steps, request.caller.subject)
+
+
+def _table_id(name: bytes) -> str:
+    """A UUIDv7 in form; its time bits are a digest's, since a repeat must find the same id."""
+    digest = bytearray(hashlib.sha256(b"khrap-table/1\x00" + name).digest()[:16])
+    digest[6] = 0x70 | digest[6] & 0x0F
+    digest[8] = 0x80 | digest[8] & 0x3F
+    return str(UUID(bytes=bytes(digest)))
+
+
+__all__ = ["Append", "Play", "StreamAppend", "table_stream"]

@@ -1,0 +1,170 @@
+"""Tails the log, keeps each table's agenda, and sends what is due through the one way of all commands.
+
+Ids come from the cause (table, version, kind): whatever is sent twice, by a second steward or after a kill, is a
+duplicate or is refused by the rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Sequence
+
+import structlog
+
+from infra.beat import Beat
+from infra.clock import Clock
+from infra.faults import Fault
+from infra.store import EventStore
+from services.play.service import Play
+from services.play.types import Caller, Refusal, Request, Step
+from services.steward.agenda import Item, agenda, renewal
+
+AWAY_MS = 2_000
+"""T11: how long the clock may be away before open decisions get their time anew."""
+BEAT_MS = 500
+LOOK_MS = 50
+BATCH = 2_000
+AT_ONCE = 64
+STEWARD = Caller("steward", "steward")
+CLOCK = Caller("steward", "clock")
+
+log = structlog.get_logger(__name__)
+
+
+class Steward:
+    """One process's steward. `run` until cancelled."""
+
+    def __init__(self, store: EventStore, play: Play, beat: Beat, clock: Clock) -> None:
+        self._store = store
+        self._play = play
+        self._beat = beat
+        self._clock = clock
+        self._due: list[tuple[int, int, str, int, Item]] = []
+        self._count = 0
+        self._versions: dict[str, int] = {}
+        self._wake = asyncio.Event()
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._running: set[asyncio.Task[None]] = set()
+        play.on_steps(self._stepped)
+
+    async def run(self) -> None:
+        """Look after all tables until cancelled. Raises what is not a Fault: that would be our mistake."""
+        while True:
+            try:
+                await self._look_after()
+            except Fault as fault:
+                log.warning("steward_waits", code=fault.code, detail=fault.detail)
+                await asyncio.sleep(0.2)
+
+    async def _look_after(self) -> None:
+        vector = await self._store.part_heads()
+        last_beat = await self._beat.last_ms()
+        away = last_beat is not None and self._clock.now_ms() - last_beat > AWAY_MS
+        for table_id in await self._store.open_tables():
+            await self._plan(table_id, renew=away)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._tail(dict(vector)))
+            group.create_task(self._act())
+            group.create_task(self._keep_beating())
+
+    async def _tail(self, vector: dict[int, int]) -> None:
+        """Learn of what other processes append; what this one appends is known already."""
+        while True:
+            events = await self._store.read_parts(vector, BATCH)
+            changed: dict[str, int] = {}
+            for event in events:
+                vector[event.part] = event.pos
+                if event.stream.startswith("table-"):
+                    changed[event.stream.removeprefix("table-")] = event.seq
+            for table_id, seq in changed.items():
+                if self._versions.get(table_id, 0) < seq:
+                    await self._plan(table_id)
+            if not events:
+                await self._store.wait_for_append(LOOK_MS / 1000)
+
+    def _stepped(self, table_id: str, steps: Sequence[Step]) -> None:
+        self._enter(table_id, steps[-1].seq, steps[-1])
+
+    def _enter(self, table_id: str, version: int, step: Step) -> None:
+        if self._versions.get(table_id, 0) >= version:
+            return
+        self._versions[table_id] = version
+        if step.after.closed:
+            del self._versions[table_id]
+            return
+        for item in agenda(step.after):
+            self._push(table_id, version, item)
+
+    def _push(self, table_id: str, version: int, item: Item) -> None:
+        self._count += 1
+        heapq.heappush(self._due, (item.due_ms, self._count, table_id, version, item))
+        if self._due[0][1] == self._count:
+            self._wake.set()
+
+    async def _plan(self, table_id: str, *, renew: bool = False) -> None:
+        found = await self._play.table(table_id)
+        if found is None:
+            return
+        version, table = found
+        if table.closed:
+            self._versions.pop(table_id, None)
+            return
+        item = renewal(table) if renew else None
+        if item is not None:
+            self._push(table_id, version, item)
+            self._versions[table_id] = version
+            return
+        if self._versions.get(table_id, 0) < version or renew:
+            self._versions[table_id] = version
+            for planned in agenda(table):
+                self._push(table_id, version, planned)
+
+    async def _act(self) -> None:
+        """Send what is due; an item of an older version is void, since its table has a newer agenda."""
+        while True:
+            now = self._clock.now_ms()
+            while self._due and self._due[0][0] <= now:
+                _, _, table_id, version, item = heapq.heappop(self._due)
+                if self._versions.get(table_id) == version:
+                    await self._room.acquire()
+                    task = asyncio.create_task(self._send(table_id, version, item))
+                    self._running.add(task)
+                    task.add_done_callback(self._running.discard)
+            self._wake.clear()
+            pause = (self._due[0][0] - now) / 1000 if self._due else 1.0
+            try:
+                await asyncio.wait_for(self._wake.wait(), min(max(pause, 0.001), 1.0))
+            except TimeoutError:
+                pass
+
+    async def _send(self, table_id: str, version: int, item: Item) -> None:
+        caller = CLOCK if item.kind.startswith("clock-") else STEWARD
+        request = Request(caller, f"{item.kind}@{version}", item.kind)
+        try:
+            outcome = await self._play.command(table_id, request, item.make)
+            if isinstance(outcome, Refusal):
+                log.info("steward_refused", table=table_id, kind=item.kind, code=outcome.refused.code)
+                await self._plan(table_id)
+        except Fault as fault:
+            # The table's agenda is unchanged, so it is tried again as it stands.
+            log.warning("steward_again", table=table_id, kind=item.kind, code=fault.code)
+            await asyncio.sleep(0.1)
+            if self._versions.get(table_id) == version:
+                self._push(table_id, version, item)
+        finally:
+            self._room.release()
+
+    async def _keep_beating(self) -> None:
+        """T11: note that the clock runs; where it did not for too long, give the open decisions their time anew."""
+        last = self._clock.now_ms()
+        await self._beat.note(last)
+        while True:
+            await asyncio.sleep(BEAT_MS / 1000)
+            now = self._clock.now_ms()
+            if now - last > AWAY_MS:
+                log.warning("clock_was_away", ms=now - last)
+                for table_id in list(self._versions):
+                    await self._plan(table_id, renew=True)
+            await self._beat.note(now)
+            last = now
