@@ -1,0 +1,218 @@
+"""An event of a table or an account → the postings it makes, or where it differs. Source: DESIGN "Projections".
+
+The one allowed second reckoning: what the other half of the domain decided is worked out here once more, from the plays
+and the words, by code that shares no rule with it. An import contract keeps the two apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, assert_never
+
+from msgspec.structs import replace
+
+from domain.events import (
+    AccountOpened,
+    Adjusted,
+    BankReturned,
+    BankToppedUp,
+    BoughtIn,
+    CardPlayed,
+    CardsDealt,
+    CardsDiscarded,
+    CardsDrawn,
+    CardsLooked,
+    CashedOut,
+    ClientSeedSet,
+    CommissionTaken,
+    DeadlinesRenewed,
+    Declared,
+    Deposited,
+    Event,
+    FinePaid,
+    FourAcesShown,
+    HandCommitted,
+    HandSettled,
+    HandStarted,
+    HandVoided,
+    LeaveRequested,
+    PlayerLeft,
+    PlayerReturned,
+    PlayerSat,
+    PlayerSatOut,
+    PurseToppedUp,
+    SeedDisclosed,
+    SharePaid,
+    TableClosed,
+    TableClosing,
+    TableHalted,
+    TableOpened,
+    TableResumed,
+    TableStateWritten,
+    TimeBankUsed,
+    TrickTaken,
+    TrumpTurned,
+    VoidProposed,
+    Withdrawn,
+)
+from domain.ledger import account, accounts, closing, play, settling, table
+from domain.ledger.books import AccountBook, Book, Disputed, HandBook, NewAccount, NewTable, TableBook
+from domain.ledger.postings import Differs, Mismatch, Outcome, Posting, Postings
+
+UNPOSTED: frozenset[type[Event]] = frozenset(
+    {
+        HandCommitted,
+        ClientSeedSet,
+        PlayerSatOut,
+        PlayerReturned,
+        LeaveRequested,
+        DeadlinesRenewed,
+        TableHalted,
+        TableResumed,
+        TableClosing,
+        CardsLooked,
+        TimeBankUsed,
+        VoidProposed,
+        SeedDisclosed,
+    }
+)
+"""Events that move no money and decide none: a reader need not even decode them."""
+
+_ACCOUNT: dict[type[Event], Callable[[AccountBook, Any, int, bytes], tuple[AccountBook, Postings | None]]] = {
+    Deposited: account.deposited,
+    Withdrawn: account.withdrawn,
+    BoughtIn: account.bought_in,
+    CashedOut: account.cashed_out,
+    Adjusted: account.adjusted,
+}
+
+_TABLE: dict[type[Event], Callable[[TableBook, Any, int, bytes], tuple[TableBook, Postings | None]]] = {
+    PlayerSat: table.sat,
+    PurseToppedUp: table.topped_up,
+    PlayerLeft: table.left,
+    BankReturned: table.bank_returned,
+    TableClosed: table.closed,
+    TableStateWritten: table.state_written,
+    HandStarted: table.hand_started,
+}
+
+_HAND: dict[type[Event], Callable[[TableBook, HandBook, Any, int], HandBook]] = {
+    CardsDealt: play.dealt,
+    TrumpTurned: play.turned,
+    BankToppedUp: play.topped_up,
+    Declared: play.declared,
+    CardsDiscarded: play.replaced,
+    CardsDrawn: play.replaced,
+    FourAcesShown: play.aces_shown,
+    CardPlayed: play.played,
+    TrickTaken: play.trick_taken,
+    SharePaid: settling.share_paid,
+    CommissionTaken: settling.commission_taken,
+    FinePaid: settling.fine_paid,
+}
+
+_HAND_ENDS: dict[type[Event], Callable[[TableBook, HandBook, Any, int], tuple[TableBook, Postings]]] = {
+    HandSettled: closing.settled,
+    HandVoided: closing.voided,
+}
+
+
+_NEW_TABLE: dict[type[Event], Callable[[NewTable, Any], TableBook]] = {TableOpened: table.opened}
+_NEW_ACCOUNT: dict[type[Event], Callable[[NewAccount, Any], AccountBook]] = {AccountOpened: account.opened}
+
+POSTED: frozenset[type[Event]] = frozenset({*_NEW_TABLE, *_NEW_ACCOUNT, *_ACCOUNT, *_TABLE, *_HAND, *_HAND_ENDS})
+
+
+def post(book: Book, event: Event, seq: int, command_id: bytes) -> tuple[Book, Outcome]:
+    """The book after event number `seq` of its stream, of a command of 16 bytes, and what is posted.
+
+    A hand's postings come together at its end. Where the record differs nothing is posted. Outside a hand the book
+    stays as it was. Within one the hand is `Disputed`: every later event that counts is answered with the same
+    Mismatch and nothing is posted for the stream, until ops void that hand; then all that waited is posted at once.
+    Raises UnknownRules for a game or version that this ledger does not know.
+    """
+    if type(event) in UNPOSTED:
+        return book, None
+    hand = book.hand if isinstance(book, TableBook) else None
+    if isinstance(book, TableBook) and hand is not None and isinstance(hand.phase, Disputed):
+        return _disputed(book, hand, hand.phase, event, seq, command_id)
+    try:
+        match book:
+            case TableBook():
+                return _of_table(book, hand, event, seq, command_id)
+            case AccountBook():
+                return _step(_ACCOUNT, event)(book, event, seq, command_id)
+            case NewTable():
+                return _step(_NEW_TABLE, event)(book, event), None
+            case NewAccount():
+                return _step(_NEW_ACCOUNT, event)(book, event), None
+            case _:
+                assert_never(book)
+    except Differs as differs:
+        mismatch = Mismatch(
+            stream=book.stream,
+            hand_id="" if hand is None else hand.hand_id,
+            seq=seq,
+            clause=differs.clause,
+            what=differs.what,
+            recorded=differs.recorded,
+            reckoned=differs.reckoned,
+        )
+        if not isinstance(book, TableBook) or hand is None or type(event) in _TABLE:
+            return book, mismatch
+        if isinstance(event, BankToppedUp):
+            hand = _as_recorded(book, hand, event, seq)
+        return replace(book, hand=replace(hand, phase=Disputed(mismatch))), mismatch
+
+
+Handler = TypeVar("Handler")
+
+
+def _step(handlers: dict[type[Event], Handler], event: Event) -> Handler:
+    handler = handlers.get(type(event))
+    if handler is None:
+        raise Differs("T1", "an event of this stream", type(event).__name__, None)
+    return handler
+
+
+def _of_table(
+    book: TableBook, hand: HandBook | None, event: Event, seq: int, command_id: bytes
+) -> tuple[TableBook, Postings | None]:
+    if hand is not None:
+        follow = _HAND.get(type(event))
+        if follow is not None:
+            return replace(book, hand=follow(book, hand, event, seq)), None
+        end = _HAND_ENDS.get(type(event))
+        if end is not None:
+            return end(book, hand, event, seq)
+    return _step(_TABLE, event)(book, event, seq, command_id)
+
+
+def _disputed(
+    book: TableBook, hand: HandBook, phase: Disputed, event: Event, seq: int, command_id: bytes
+) -> tuple[TableBook, Outcome]:
+    """T12: a disputed hand comes to nothing but a void; the money of those not in it is followed, and held."""
+    try:
+        if isinstance(event, HandVoided) and event.cause == "ops":
+            return closing.voided(book, hand, event, seq)
+        if isinstance(event, BankToppedUp):
+            return replace(book, hand=_as_recorded(book, hand, event, seq)), phase.mismatch
+        between = _TABLE.get(type(event))
+        if between is not None:
+            after, posted = between(book, event, seq, command_id)
+            held = phase.held if posted is None else (*phase.held, *posted.entries)
+            return replace(after, hand=replace(hand, phase=Disputed(phase.mismatch, held))), phase.mismatch
+    except Differs:
+        pass  # the first difference is the one to be answered for
+    return book, phase.mismatch
+
+
+def _as_recorded(book: TableBook, hand: HandBook, event: BankToppedUp, seq: int) -> HandBook:
+    """What goes into the bank of a disputed hand is kept as it is recorded, so that a void can give it back."""
+    player = next((p for p in hand.players if p.seat == event.seat), None)
+    if player is None:
+        return hand
+    purse = accounts.purse(book.table, player.player)
+    posting = Posting(purse, accounts.bank(book.table), event.amount, "T12", seq, hand.hand_id)
+    players = play.with_player(hand, replace(player, purse=player.purse - event.amount))
+    return replace(hand, players=players, postings=(*hand.postings, posting))
