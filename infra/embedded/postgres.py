@@ -79,9 +79,8 @@ def data_folder(home: Path, account: Account | None, binaries: Binaries) -> Path
             )
         return data.resolve()
     if data.is_symlink():
-        raise Fault(
-            "embedded_gone", f"{data} points to {data.readlink()}, which is gone; bring it back or remove the link"
-        )
+        detail = f"{data} points to {data.readlink()}, which is gone; bring it back, or remove the link to begin anew"
+        raise Fault("embedded_gone", detail)
     reachable = can_enter(home, account)
     if not reachable:
         COPIES.mkdir(mode=0o755, parents=True, exist_ok=True)

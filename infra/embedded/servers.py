@@ -70,12 +70,7 @@ class EmbeddedServers:
 
     def close(self) -> None:
         """Let go. Who is the last waits until the servers have stopped."""
-        with contextlib.suppress(OSError):
-            self._connection.shutdown(socket.SHUT_WR)
-            self._connection.settimeout(CLOSE_S)
-            while self._connection.recv(4096):
-                pass
-        self._connection.close()
+        _let_go(self._connection)
 
     def __enter__(self) -> Self:
         return self
@@ -124,6 +119,16 @@ def _connect(control: str) -> socket.socket | None:
     return connection
 
 
+def _let_go(connection: socket.socket) -> None:
+    """End the connection; the supervisor closes its end when others are left, or when the servers have stopped."""
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(CLOSE_S)
+        while connection.recv(4096):
+            pass
+    connection.close()
+
+
 def _answer(connection: socket.socket, deadline: float) -> dict[str, str] | None:
     """The supervisor's line, the addresses; None if it ended or nothing came in time. Raises Fault if it says why."""
     line = b""
@@ -138,6 +143,7 @@ def _answer(connection: socket.socket, deadline: float) -> dict[str, str] | None
         line += some
     answer: dict[str, str] = json.loads(line)
     if "reason" in answer:
+        _let_go(connection)
         raise Fault("embedded_start", f"{answer['server']} {answer['reason']}. {_tail(Path(answer['log']))}")
     return answer
 

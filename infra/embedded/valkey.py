@@ -19,7 +19,7 @@ def plan(sockets: Path, log: Path, binaries: Binaries) -> ServerPlan:
     socket = str(sockets / SOCKET)
     options = {"port": "0", "unixsocket": socket, "unixsocketperm": "700", "save": "", "appendonly": "no", "dir": "/"}
     argv = [str(binaries.valkey)]
-    for name, value in {**options, "daemonize": "no", "loglevel": "notice"}.items():
+    for name, value in {**options, "daemonize": "no", "set-proc-title": "no"}.items():
         argv += [f"--{name}", value]
     return {
         "name": "valkey",
