@@ -1,0 +1,1 @@
+select at_ms from steward.beat
