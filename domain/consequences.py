@@ -92,7 +92,8 @@ def _top_ups(hand: Hand) -> tuple[BankToppedUp, ...]:
 
 def _thrown(hand: Hand, seat: int, exchange: Exchange) -> tuple[Event, ...]:
     cards = at(hand, seat).cards
-    gone = cards if exchange.keep == "none" else tuple(c for c in cards if SUIT[c] != hand.trump)
+    # A card that a redacted hand file does not show has no suit; it is no trump, since those he had to hold are known.
+    gone = cards if exchange.keep == "none" else tuple([c for c in cards if SUIT.get(c) != hand.trump])
     return (CardsDiscarded(hand_id=hand.hand_id, seat=seat, count=len(gone), cards=gone),)
 
 

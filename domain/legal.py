@@ -64,21 +64,20 @@ def _choices(game: Game, hand: Hand, player: Player) -> tuple[Offer, ...]:
         case Owing(_, count):
             return (Offer("discard", player.cards, count, count),)
         case Playing(trick):
-            return (Offer("play", following(hand, player, trick[0].card if trick else None), 1, 1),)
+            return (Offer("play", following(player.cards, trick[0].card if trick else None, hand.trump), 1, 1),)
         case _:
             raise AssertionError(f"{type(hand.phase).__name__} asks nobody")
 
 
-def following(hand: Hand, player: Player, led: Card | None) -> tuple[Card, ...]:
-    """K15: the cards that may be played to `led`: its suit, else a trump, else any."""
-    cards = player.cards
+def following(cards: tuple[Card, ...], led: Card | None, trump: str) -> tuple[Card, ...]:
+    """K15: those of `cards` that may be played to `led`: its suit, else a trump, else any."""
     if led is None:
         return cards
     suit = SUIT[led]
     same = tuple([c for c in cards if SUIT[c] == suit])
     if same:
         return same
-    trumps = tuple([c for c in cards if SUIT[c] == hand.trump])
+    trumps = tuple([c for c in cards if SUIT[c] == trump])
     return trumps or cards
 
 
@@ -97,9 +96,7 @@ def judge(hand: Hand, seat: int, action: Action) -> Refused | None:
             return Refused("not_your_turn", clause(hand), f"it is the turn of seat {asked(hand)}, not of seat {seat}")
         words = ", ".join(o.do for o in offered) or "nothing"
         return Refused(
-            "not_offered",
-            WORD_CLAUSES.get(action.do, clause(hand)),
-            f"{action.do!r} is not offered now; offered: {words}",
+            "not_offered", _word_clause(hand, action.do), f"{action.do!r} is not offered now; offered: {words}"
         )
     named = (action.card,) if action.card is not None else action.cards or ()
     return _judge_cards(hand, player, offer, named)
@@ -108,46 +105,32 @@ def judge(hand: Hand, seat: int, action: Action) -> Refused | None:
 def _judge_cards(hand: Hand, player: Player, offer: Offer, named: tuple[Card, ...]) -> Refused | None:
     for i, card in enumerate(named):
         if card not in player.cards or card in named[:i]:
-            return _refuse(hand, "card_not_held", f"{card} is not among the cards held")
+            pointer = game_of(hand.options, hand.rules).play_clause if offer.do == "play" else clause(hand)
+            return Refused("card_not_held", pointer, f"{card} is not among the cards held")
     if not offer.least <= len(named) <= offer.most:
         span = str(offer.most) if offer.least == offer.most else f"{offer.least} to {offer.most}"
-        return _refuse(hand, "wrong_discard_count", f"{len(named)} cards named, {span} would be right")
+        return Refused("wrong_discard_count", clause(hand), f"{len(named)} cards named, {span} would be right")
     if offer.do == "play" and named[0] not in offer.cards:
-        code: Code = "must_trump" if SUIT[offer.cards[0]] == hand.trump else "must_follow_suit"
         assert isinstance(hand.phase, Playing)
-        if SUIT[hand.phase.trick[0].card] == SUIT[offer.cards[0]]:
-            code = "must_follow_suit"
+        led = SUIT[hand.phase.trick[0].card]
+        code: Code = "must_follow_suit" if SUIT[offer.cards[0]] == led else "must_trump"
         return Refused(code, "K15", f"{named[0]} may not be played to this trick; legal: {', '.join(offer.cards)}")
     return None
 
 
-def _refuse(hand: Hand, code: Code, detail: str) -> Refused:
-    return Refused(code, clause(hand), detail)
-
-
-_CLAUSES: dict[type, tuple[str, str, str]] = {
-    Declaring: ("K3", "F3", "C2"),
-    Answering: ("K7", "F6", "C2"),
-    Drawing: ("F7", "F7", "C3"),
-    Cutting: ("K8", "F8", "C2"),
-    Playing: ("K14", "F9", "F9"),
-}
-
-WORD_CLAUSES = {
-    "helicopter": "K5", "ace": "K6", "longing": "K7", "pyatok": "K8", "shestok": "K8", "look": "F2",
-}  # fmt: skip
-"""The clause that says when a word may be had, where it has one of its own."""
-
-_DEBT_CLAUSES = WORD_CLAUSES | {"cut": "F8", "cut_trump": "F8", "frap_blind": "F7"}
-
-
 def clause(hand: Hand) -> str:
     """The clause under which the player on turn is asked."""
-    name = game_of(hand.options, hand.rules).name
+    game = game_of(hand.options, hand.rules)
     if isinstance(hand.phase, Owing):
-        return "C2" if name == "khrap5" else _DEBT_CLAUSES[at(hand, hand.phase.seat).status]
-    khrap, frap, khrap5 = _CLAUSES[type(hand.phase)]
-    return {"khrap": khrap, "frap": frap, "khrap5": khrap5}[name]
+        return game.debt_clauses[at(hand, hand.phase.seat).status]
+    return game.clauses[type(hand.phase)]
+
+
+def _word_clause(hand: Hand, word: str) -> str:
+    """The clause of a word that is not offered: its own where it is a word of this moment, else the moment's."""
+    if word == "look" or isinstance(hand.phase, Declaring):
+        return game_of(hand.options, hand.rules).word_clauses.get(word) or clause(hand)
+    return clause(hand)
 
 
 def clock_action(hand: Hand) -> Action:
@@ -164,13 +147,14 @@ def clock_action(hand: Hand) -> Action:
         case Drawing():
             return Action(do="draw", cards=())
         case Owing(_, count):
-            return Action(do="discard", cards=_lowest_first(player.cards, hand.trump)[:count])
+            return Action(do="discard", cards=lowest_first(player.cards, hand.trump)[:count])
         case _:
             (offer,) = (o for o in offers(hand, seat) if o.do == "play")
-            return Action(do="play", card=_lowest_first(offer.cards, hand.trump)[0])
+            return Action(do="play", card=lowest_first(offer.cards, hand.trump)[0])
 
 
-def _lowest_first(cards: tuple[Card, ...], trump: str) -> tuple[Card, ...]:
+def lowest_first(cards: tuple[Card, ...], trump: str) -> tuple[Card, ...]:
+    """T11: the order in which the clock gives cards away: rank, then suit s h d c, trumps last."""
     return tuple(sorted(cards, key=lambda c: (SUIT[c] == trump, RANK[c], SUITS.index(SUIT[c]))))
 
 

@@ -6,7 +6,18 @@ from typing import ClassVar, cast
 
 from domain.cards import RANK
 from domain.games.game import Game
-from domain.hand import Exchange, Hand, Player, clockwise, stock_left
+from domain.hand import (
+    Answering,
+    Cutting,
+    Declaring,
+    Drawing,
+    Exchange,
+    Hand,
+    Player,
+    Playing,
+    clockwise,
+    stock_left,
+)
 from domain.options import FrapOptions, Options
 
 ACE = RANK["As"]
@@ -29,6 +40,12 @@ class Frap(Game):
     blind_exchange: ClassVar[Exchange | None] = Exchange(keep="all", stock=0, owed=1, trump_card=True)
     looking = True
     looks = frozenset({"frap", "whist"})
+    clauses: ClassVar[dict[type, str]] = {
+        Declaring: "F3", Answering: "F6", Drawing: "F7", Cutting: "F8", Playing: "F9",
+    }  # fmt: skip
+    debt_clauses: ClassVar[dict[str, str]] = {"frap_blind": "F7", "cut": "F8", "cut_trump": "F8"}
+    word_clauses: ClassVar[dict[str, str]] = {"look": "F2"}
+    play_clause = "F9"
     circle_top_up = True
 
     def deck_size(self, options: Options, players: int) -> int:

@@ -25,6 +25,8 @@ class Game(ABC):
     """The word of who does not help in the second circle: `decline` or `pass`."""
     exchanges: ClassVar[dict[str, Exchange]]
     """Words that replace cards when they are said."""
+    needs: ClassVar[dict[str, frozenset[str]]] = {}
+    """K5 to K7: words that are had by who was dealt trumps of these ranks and no other trump."""
     draw_after_answers: ClassVar[bool]
     """F7: declarer and whisters draw before others cut in."""
     blind_exchange: ClassVar[Exchange | None] = None
@@ -37,6 +39,15 @@ class Game(ABC):
     """K12."""
     circle_top_up: ClassVar[bool] = False
     """F4, C4: all add to the bank after a circle without a declarer."""
+
+    clauses: ClassVar[dict[type, str]]
+    """Under which clause each phase asks: a pointer for the reader of a refusal (H3)."""
+    debt_clauses: ClassVar[dict[str, str]]
+    """Under which clause a discard is owed, by the status of who owes it."""
+    word_clauses: ClassVar[dict[str, str]] = {}
+    """Clauses of words that have, or lack, one of their own beside their circle's."""
+    play_clause: ClassVar[str]
+    """Under which clause a card is played to a trick."""
 
     @abstractmethod
     def deck_size(self, options: Options, players: int) -> int:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from domain.cards import RANK, SUIT
+from domain.cards import SUIT
 from domain.games.game import Game
-from domain.hand import Exchange, Hand, Player, stock_left
+from domain.hand import Answering, Cutting, Declaring, Exchange, Hand, Player, Playing, stock_left
 from domain.options import KhrapOptions, Options
-
-SIX = RANK["6s"]
-ACE = RANK["As"]
 
 _ONE_TRUMP = Exchange(keep="trumps", stock=4, owed=1)
 
@@ -30,7 +27,14 @@ class Khrap(Game):
         "pyatok": Exchange(keep="none", stock=5, owed=1),
         "shestok": Exchange(keep="none", stock=6, owed=2),
     }
+    needs: ClassVar[dict[str, frozenset[str]]] = {
+        "helicopter": frozenset("A6"), "ace": frozenset("A"), "longing": frozenset("6"),
+    }  # fmt: skip
     draw_after_answers = False
+    clauses: ClassVar[dict[type, str]] = {Declaring: "K3", Answering: "K7", Cutting: "K8", Playing: "K14"}
+    debt_clauses: ClassVar[dict[str, str]] = {"ace": "K6", "longing": "K7", "pyatok": "K8", "shestok": "K8"}
+    word_clauses: ClassVar[dict[str, str]] = {"helicopter": "K5", "ace": "K6"}
+    play_clause = "K15"
     four_aces_take_all = True
 
     def deck_size(self, options: Options, players: int) -> int:
@@ -51,15 +55,16 @@ class Khrap(Game):
         trumps = _trump_ranks(hand, player)
         limit = cast(KhrapOptions, hand.options).helicopter_limit
         within_limit = limit == 0 or hand.bank <= limit * len(hand.players) * hand.stake
-        if trumps == {SIX, ACE} and within_limit:
+        if trumps == self.needs["helicopter"] and within_limit:
             words.append("helicopter")
-        if trumps == {ACE} and stock_left(hand) >= self.exchanges["ace"].stock:
+        if trumps == self.needs["ace"] and stock_left(hand) >= self.exchanges["ace"].stock:
             words.append("ace")
         return (*words, "pass")
 
     def answers(self, hand: Hand, player: Player) -> tuple[str, ...]:
         """K7."""
-        longing = _trump_ranks(hand, player) == {SIX} and stock_left(hand) >= self.exchanges["longing"].stock
+        only_six = _trump_ranks(hand, player) == self.needs["longing"]
+        longing = only_six and stock_left(hand) >= self.exchanges["longing"].stock
         return ("help", "longing", "decline") if longing else ("help", "decline")
 
     def cuts(self, hand: Hand) -> tuple[str, ...]:
@@ -89,5 +94,5 @@ class Khrap(Game):
         return 1 if graded and player.tricks == 1 else 2
 
 
-def _trump_ranks(hand: Hand, player: Player) -> set[int]:
-    return {RANK[card] for card in player.dealt if SUIT[card] == hand.trump}
+def _trump_ranks(hand: Hand, player: Player) -> set[str]:
+    return {card[0] for card in player.dealt if SUIT[card] == hand.trump}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from domain.games.frap import Frap
-from domain.hand import Exchange, Hand, Player
+from domain.hand import Answering, Cutting, Declaring, Drawing, Exchange, Hand, Player, Playing
 from domain.options import Khrap5Options, Options
 
 
@@ -23,6 +23,11 @@ class Khrap5(Frap):
     blind_exchange: ClassVar[Exchange | None] = None
     looking = False
     looks: ClassVar[frozenset[str]] = frozenset()
+    clauses: ClassVar[dict[type, str]] = {
+        Declaring: "C2", Answering: "C2", Drawing: "C3", Cutting: "C2", Playing: "F9",
+    }  # fmt: skip
+    debt_clauses: ClassVar[dict[str, str]] = {"cut": "C2", "cut_trump": "C2"}
+    word_clauses: ClassVar[dict[str, str]] = {"frap_blind": "C1"}
 
     def deck_size(self, options: Options, players: int) -> int:
         """C1."""
