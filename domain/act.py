@@ -26,10 +26,11 @@ def act(hand: Hand, seat: int, action: Action, by: By, decks: Decks) -> tuple[Ev
     refused = judge(hand, seat, action)
     if refused is not None:
         return refused
-    return follow(hand, _acts(hand, seat, action, by), decks)
+    return follow(hand, recorded(hand, seat, action, by), decks)
 
 
-def _acts(hand: Hand, seat: int, action: Action, by: By) -> tuple[Event, ...]:
+def recorded(hand: Hand, seat: int, action: Action, by: By) -> tuple[Event, ...]:
+    """The events of `action` itself, unjudged and without what follows."""
     match action.do:
         case "play":
             assert action.card is not None
@@ -56,6 +57,11 @@ def _discarded(hand: Hand, seat: int, action: Action, by: By) -> CardsDiscarded:
 
 def follow(hand: Hand, events: Iterable[Event], decks: Decks) -> tuple[Event, ...]:
     """`events` and everything that follows from them until a player is asked or the hand is over."""
+    return unfold(hand, events, decks)[0]
+
+
+def unfold(hand: Hand, events: Iterable[Event], decks: Decks) -> tuple[tuple[Event, ...], Hand]:
+    """As `follow`, with the hand after them."""
     done: list[Event] = []
     batch = tuple(events)
     while batch:
@@ -63,4 +69,4 @@ def follow(hand: Hand, events: Iterable[Event], decks: Decks) -> tuple[Event, ..
             hand = evolve_hand(hand, event)
         done.extend(batch)
         batch = consequences(hand, decks)
-    return tuple(done)
+    return tuple(done), hand

@@ -24,6 +24,7 @@ from domain.evolve import evolve
 from domain.games import game_of
 from domain.hand import Hand, asked, at, card_led, find
 from domain.legal import clock_action
+from domain.money import ante
 from domain.refusal import Refused
 from domain.seeds import commit, disclose, hand_bytes
 from domain.table import Table, deadline, may_start, ready, record, running, seated, start_due_ms
@@ -59,13 +60,12 @@ def start(table: Table, command: StartHand) -> Events | Refused:
     dealt_in = tuple(s.seat for s in ready(table))
     seeds = dict(next_hand.client_seeds)
     client_seeds = tuple(seeds.get(s.player, "") for s in ready(table))
-    everyone = settings.options.ante_policy == "every_hand"
     started = HandStarted(
         hand_id=next_hand.hand_id,
         commitment=next_hand.commitment,
         dealer=_dealer(table, dealt_in, client_seeds),
         dealt_in=dealt_in,
-        ante=settings.stake if everyone or table.carried_bank == 0 else 0,
+        ante=ante(settings.options.ante_policy, settings.stake, table.carried_bank),
         client_seeds=client_seeds,
         table=replace(record(table), seats=_idle_counted(table, dealt_in), ready_at_ms=None),
         server_seed=next_hand.server_seed,

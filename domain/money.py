@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from domain.options import AntePolicy
+
 MAX_AMOUNT = 2**63 - 1
 """The largest amount that is valid anywhere, in minor units (N)."""
 
@@ -21,6 +23,11 @@ def amount(value: int) -> int:
         raise AmountOverflow(f"the amount {value} is past {MAX_AMOUNT} (2^63 - 1)")
     assert value >= 0, value
     return value
+
+
+def ante(policy: AntePolicy, stake: int, carried_bank: int) -> int:
+    """T5: what each dealt-in player puts into the bank when a hand starts."""
+    return stake if policy == "every_hand" or carried_bank == 0 else 0
 
 
 def per_trick(bank: int, tricks: int) -> int:
