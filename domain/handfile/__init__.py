@@ -1,0 +1,30 @@
+"""The hand file `khrap-hand/1`: read, replayed, compared, redacted and written. Source: rulebook H."""
+
+from __future__ import annotations
+
+from domain.handfile.checking import Finding, Report, check
+from domain.handfile.exporting import from_events, to_json
+from domain.handfile.file import Audience, FileAction, HandFile, HandFileError
+from domain.handfile.parsing import parse
+from domain.handfile.redacting import redact
+from domain.handfile.replaying import Step
+from domain.handfile.showing import replay
+from domain.handfile.splitting import Piece, split
+
+__all__ = [
+    "Audience",
+    "FileAction",
+    "Finding",
+    "HandFile",
+    "HandFileError",
+    "Piece",
+    "Report",
+    "Step",
+    "check",
+    "from_events",
+    "parse",
+    "redact",
+    "replay",
+    "split",
+    "to_json",
+]
