@@ -77,7 +77,7 @@ def topped_up(book: TableBook, hand: HandBook, event: BankToppedUp, seq: int) ->
     phase = hand.phase
     if not isinstance(phase, Awaiting):
         raise Differs("T8", what, event.amount, 0)
-    clause = clauses["turn" if phase.next == "trump" else "redeal"]
+    clause = {"trump": clauses["turn"], "deal": clauses["redeal"], "void": "T12"}[phase.next]
     owed = next((o.amount for o in phase.owed if o.seat == event.seat), 0)
     expect(clause, what, event.amount, owed)
     player = player_at(hand, event.seat, clause)
