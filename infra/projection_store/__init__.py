@@ -1,0 +1,35 @@
+"""Where projections are kept in Postgres: rows, states, checkpoints, parked streams, and which version serves."""
+
+from infra.projection_store.queries import FOLDER
+from infra.projection_store.reader import ProjectionReader
+from infra.projection_store.types import (
+    Checkpoint,
+    Definition,
+    Parked,
+    Retaken,
+    RowWrite,
+    Shape,
+    Standing,
+    Stopped,
+    Work,
+    WriteRefused,
+    WriteStale,
+)
+from infra.projection_store.writer import ProjectionWriter
+
+__all__ = [
+    "FOLDER",
+    "Checkpoint",
+    "Definition",
+    "Parked",
+    "ProjectionReader",
+    "ProjectionWriter",
+    "Retaken",
+    "RowWrite",
+    "Shape",
+    "Standing",
+    "Stopped",
+    "Work",
+    "WriteRefused",
+    "WriteStale",
+]

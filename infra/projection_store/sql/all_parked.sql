@@ -1,0 +1,3 @@
+select name, version, stream, part, seq, code, reason, since_ms
+from projection.parked
+order by since_ms, stream

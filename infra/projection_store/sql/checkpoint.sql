@@ -1,0 +1,1 @@
+select part, pos from projection.checkpoint where name = %s and version = %s

@@ -1,0 +1,116 @@
+"""The nouns of the projections' store. Source: DESIGN "Projections"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+STATES = "stream_state"
+"""The engine's own table in each projection's schema: the state of a stream as its step left it."""
+
+
+class Definition(Struct, frozen=True):
+    """A projection's version and the SQL that makes its tables in the schema `schema`."""
+
+    name: str
+    version: int
+    schema: str
+    ddl: str
+
+
+class Shape(Struct, frozen=True):
+    """A table as the catalog has it: its columns in order, and those of the primary key."""
+
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+class Parked(Struct, frozen=True):
+    """A stream that waits: `seq` is the first number not applied, `since_ms` when it was parked first."""
+
+    stream: str
+    part: int
+    seq: int
+    code: str
+    reason: str
+    since_ms: int
+
+
+class Retaken(Struct, frozen=True):
+    """What became of a parked stream: it went on from `seq`, and waits again as `parked` says, or no more."""
+
+    stream: str
+    seq: int
+    parked: Parked | None
+
+
+class Stopped(Struct, frozen=True):
+    """A part that is not read: there is a hole in its numbers after `pos`."""
+
+    part: int
+    pos: int
+    reason: str
+    since_ms: int
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """How a version stands: `position` and `head` are sums over all parts, in events.
+
+    `behind_since` is the recorded time (RFC 3339) of the oldest event that it has not passed, None where there is none.
+    """
+
+    name: str
+    version: int
+    serving: bool
+    position: int
+    head: int
+    behind_since: str | None
+    parked: tuple[Parked, ...] = ()
+
+
+class Checkpoint(Struct, frozen=True):
+    """How far a projection is: the position in each part, and the streams that wait there."""
+
+    vector: dict[int, int]
+    parked: dict[str, Parked]
+
+
+Kind = Literal["insert", "put", "update", "add", "delete"]
+
+
+class RowWrite(Struct, frozen=True):
+    """Rows of one table that one statement writes; all hold the same `columns`, the primary key among them."""
+
+    table: str
+    kind: Kind
+    columns: tuple[str, ...]
+    rows: list[Mapping[str, Any]]
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What one projection has to write in one transaction. `moves` is (part → (position before, position after))."""
+
+    name: str
+    version: int
+    schema: str
+    moves: dict[int, tuple[int, int]]
+    writes: list[RowWrite]
+    parked: list[Parked]
+    retaken: list[Retaken]
+
+
+class WriteStale(Exception):
+    """Another process has moved the checkpoint: nothing was written; load it again."""
+
+
+class WriteRefused(Exception):
+    """Postgres will not take these rows (a key that is there, a value out of range): nothing was written.
+
+    `reason` is the server's message for its SQLSTATE, without the values.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

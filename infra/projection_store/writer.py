@@ -1,0 +1,225 @@
+"""The one connection through which a process keeps its projections. Source: DESIGN "Projections"."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, Self, TypeVar
+
+import msgspec
+import psycopg
+from psycopg import AsyncConnection, AsyncCursor, sql
+from psycopg.rows import TupleRow
+
+from infra.faults import Fault
+from infra.projection_store.queries import query
+from infra.projection_store.statements import statement
+from infra.projection_store.types import (
+    STATES,
+    Checkpoint,
+    Definition,
+    Parked,
+    Retaken,
+    Shape,
+    Stopped,
+    Work,
+    WriteRefused,
+    WriteStale,
+)
+from infra.store.connect import Unavailable, application_conninfo
+
+T = TypeVar("T")
+
+DEFINING = 0x6B68_7261_7000
+"""The advisory lock under which versions are defined, one process at a time."""
+
+prepared = lru_cache(maxsize=1000)(statement)
+
+
+class ProjectionWriter:
+    """A connection with the locks of the projections that it keeps: if it is lost, so are they.
+
+    Every method raises Fault("store_unavailable") where the connection fails; the writer is of no use after that.
+    """
+
+    def __init__(self, connection: AsyncConnection[TupleRow]) -> None:
+        self._connection = connection
+        self._shapes: dict[str, dict[str, Shape]] = {}
+        self._locks: set[str] = set()
+
+    @classmethod
+    async def connect(cls, url: str) -> Self:
+        """Connect as the application's role."""
+        connection = await _reached(AsyncConnection.connect(application_conninfo(url), autocommit=True))
+        await _reached(connection.execute(query("session.sql")))
+        return cls(connection)
+
+    async def close(self) -> None:
+        """Close the connection, and let go of its locks."""
+        with suppress(psycopg.Error):
+            await self._connection.close()
+
+    async def define(self, definitions: Sequence[Definition], parts: Iterable[int]) -> None:
+        """Make the tables of the versions that are not there yet, each at position 0 of every part.
+
+        The first version of a name serves at once. Raises Fault("projection_changed") for a version that was made from
+        another DDL.
+        """
+        await _reached(self._define(definitions, sorted(parts)))
+
+    async def _define(self, definitions: Sequence[Definition], parts: list[int]) -> None:
+        async with self._connection.transaction(), self._connection.cursor() as cursor:
+            await cursor.execute("select pg_advisory_xact_lock(%s)", [DEFINING])
+            for each in definitions:
+                await _define_one(cursor, each, parts)
+                self._shapes[each.schema] = await _read_shapes(cursor, each.schema)
+
+    def shapes(self, schema: str) -> dict[str, Shape]:
+        """The tables of a version that was defined, as the catalog has them."""
+        return self._shapes[schema]
+
+    async def lock(self, name: str) -> bool:
+        """Try to become the one who keeps `name`, for as long as this connection lasts; whether it is so."""
+        if name in self._locks:
+            return True
+        digest = hashlib.sha256(b"khrap-projection/1\0" + name.encode()).digest()
+        key = int.from_bytes(digest[:8], "big", signed=True)
+        found = await _reached(self._connection.execute("select pg_try_advisory_lock(%s)", [key]))
+        row = await _reached(found.fetchone())
+        if row is None or not row[0]:
+            return False
+        self._locks.add(name)
+        return True
+
+    async def checkpoint(self, name: str, version: int) -> Checkpoint:
+        """How far a version is, as last committed."""
+        return await _reached(self._checkpoint(name, version))
+
+    async def _checkpoint(self, name: str, version: int) -> Checkpoint:
+        which = [name, version]
+        async with self._connection.transaction(), self._connection.cursor() as cursor:
+            await cursor.execute("set transaction isolation level repeatable read")
+            await cursor.execute(query("checkpoint.sql"), which)
+            vector: dict[int, int] = dict(await cursor.fetchall())
+            await cursor.execute(query("parked.sql"), {"name": name, "version": version})
+            parked = [Parked(*row) for row in await cursor.fetchall()]
+        return Checkpoint(vector=vector, parked={each.stream: each for each in parked})
+
+    async def states(self, schema: str, streams: Sequence[str]) -> dict[str, str]:
+        """The stored states of those of `streams` that have one, as JSON text."""
+        return await _reached(self._states(schema, streams))
+
+    async def _states(self, schema: str, streams: Sequence[str]) -> dict[str, str]:
+        wanted = sql.SQL("select stream, state::text from {} where stream = any(%s)")
+        found = await self._connection.execute(wanted.format(sql.Identifier(schema, STATES)), [list(streams)])
+        return dict(await found.fetchall())
+
+    async def stopped(self) -> list[Stopped]:
+        """The parts that are not read for a hole in them."""
+        found = await _reached(self._connection.execute(query("stopped.sql")))
+        return [Stopped(*row) for row in await _reached(found.fetchall())]
+
+    async def stop_part(self, stopped: Stopped) -> None:
+        """Say that a part is not read for a hole in it."""
+        given = [stopped.part, stopped.pos, stopped.reason, stopped.since_ms]
+        await _reached(self._connection.execute(query("stop_part.sql"), given))
+
+    async def resume_part(self, part: int) -> None:
+        """Say that a part is read again."""
+        await _reached(self._connection.execute("delete from projection.stopped where part = %s", [part]))
+
+    async def apply(self, works: Sequence[Work]) -> None:
+        """Write the work of one or several projections, and move their checkpoints, in one transaction.
+
+        Two round trips. Raises WriteStale where a checkpoint is not where the work begins, WriteRefused where Postgres
+        refuses a row; in both cases, and after a Fault whose commit did happen, nothing is written in part.
+        """
+        await _reached(self._apply(works))
+
+    async def _apply(self, works: Sequence[Work]) -> None:
+        try:
+            async with self._connection.transaction():
+                # All statements are sent before any answer is awaited; the counts are looked at before the commit.
+                async with self._connection.pipeline():
+                    counted = [await self._send(work) for work in works]
+                for cursor, expected in (each for some in counted for each in some):
+                    if cursor.rowcount != expected:
+                        raise WriteStale(f"{cursor.rowcount} of {expected} positions were where this work begins")
+        except (psycopg.DataError, psycopg.IntegrityError) as error:
+            raise WriteRefused(f"{error.sqlstate} {error.diag.message_primary}") from error
+
+    async def _send(self, work: Work) -> list[tuple[AsyncCursor[TupleRow], int]]:
+        """Send one projection's statements; hand back those that must meet as many rows as they say."""
+        counted = []
+        which = {"name": work.name, "version": work.version}
+        if work.moves:
+            parts = sorted(work.moves)
+            before, after = zip(*(work.moves[part] for part in parts), strict=True)
+            moves = {"parts": parts, "before": list(before), "after": list(after)}
+            counted.append((await self._execute(query("advance.sql"), {**which, **moves}), len(parts)))
+        for write in work.writes:
+            shape = self._shapes[work.schema][write.table]
+            write_rows = prepared(work.schema, write.table, shape, write.kind, write.columns)
+            await self._execute(write_rows, [msgspec.json.encode(write.rows).decode()])
+        counted += [await self._park(which, each) for each in work.parked]
+        for retaken in work.retaken:
+            counted += await self._retake(which, retaken)
+        return counted
+
+    async def _park(self, which: dict[str, Any], parked: Parked) -> tuple[AsyncCursor[TupleRow], int]:
+        given = {**which, **msgspec.structs.asdict(parked)}
+        return await self._execute(query("park.sql"), given), 1
+
+    async def _retake(self, which: dict[str, Any], retaken: Retaken) -> list[tuple[AsyncCursor[TupleRow], int]]:
+        given = {**which, "stream": retaken.stream, "seq": retaken.seq}
+        counted = [(await self._execute(query("retake.sql"), given), 1)]
+        if retaken.parked is not None:
+            counted.append(await self._park(which, retaken.parked))
+        return counted
+
+    async def _execute(self, what: bytes | sql.Composed, given: Any) -> AsyncCursor[TupleRow]:
+        return await self._connection.execute(what, given, prepare=True)
+
+
+async def _define_one(cursor: AsyncCursor[TupleRow], each: Definition, parts: list[int]) -> None:
+    digest = hashlib.sha256(each.ddl.encode()).hexdigest()
+    which = [each.name, each.version]
+    await cursor.execute("select ddl_digest from projection.version where name = %s and version = %s", which)
+    row = await cursor.fetchone()
+    if row is not None:
+        if row[0] != digest:
+            raise Fault(
+                "projection_changed",
+                f"{each.name} version {each.version} was made from another DDL; give the new one the next version",
+            )
+        return
+    await cursor.execute("select projection.make_schema(%s)", [each.schema])
+    await cursor.execute("select set_config('search_path', %s, true)", [each.schema])
+    await cursor.execute(each.ddl.encode())
+    await cursor.execute(query("states.sql"))
+    await cursor.execute(query("register.sql"), {**msgspec.structs.asdict(each), "digest": digest})
+    await cursor.execute(query("begin_at_zero.sql"), [*which, parts])
+
+
+async def _read_shapes(cursor: AsyncCursor[TupleRow], schema: str) -> dict[str, Shape]:
+    await cursor.execute(query("shapes.sql"), {"schema": schema})
+    columns: dict[str, list[str]] = {}
+    places: dict[str, dict[int, str]] = {}
+    for table, column, place in await cursor.fetchall():
+        columns.setdefault(table, []).append(column)
+        places.setdefault(table, {})
+        if place is not None:
+            places[table][place] = column
+    bare = [f"{schema}.{table}" for table, key in places.items() if not key]
+    assert not bare, f"a projection's tables need primary keys: {bare}"
+    return {t: Shape(tuple(columns[t]), tuple(places[t][p] for p in sorted(places[t]))) for t in columns}
+
+
+async def _reached(doing: Awaitable[T]) -> T:
+    """The result, or Fault("store_unavailable") where the connection or the server gives up."""
+    try:
+        return await doing
+    except Unavailable as error:
+        raise Fault("store_unavailable", f"the projections' connection failed: {error}".strip()) from error
