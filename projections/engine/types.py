@@ -41,7 +41,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
 
 class Insert(Struct, frozen=True):
-    """A new row. A key that is there already parks the stream (`rejected`)."""
+    """A new row, every column named. A key that is there already parks the stream (`rejected`)."""
 
     table: str
     row: Row
