@@ -6,6 +6,7 @@ files named by settings; without them the service does not start.
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,16 @@ from infra.settings import Settings
 MASTER_KEY_BYTES = 32
 EMBEDDED_ISSUER = "khrap-embedded"
 EMBEDDED_AUDIENCE = "khrap"
+
+# The settings that go with given servers.
+_GIVEN = (
+    "master_key_file",
+    "audit_key_file",
+    "token_public_key_file",
+    "token_jwks_file",
+    "token_issuer",
+    "token_audience",
+)
 
 
 class TokenTrust(Struct, frozen=True):
@@ -49,47 +60,45 @@ class Keys(Struct, frozen=True):
 def load_keys(settings: Settings, entropy: Entropy | None = None) -> Keys:
     """The keys, made first if they are ours to make. Raises Fault("keys") that says which file is missing or wrong."""
     if settings.is_embedded:
-        given = [name for name in _REQUIRED if getattr(settings, name) is not None]
+        given = [name for name in _GIVEN if getattr(settings, name) is not None]
         if given:
             raise Fault("keys", f"{_variables(given)} given without KHRAP_DATABASE_URL; embedded keys are our own")
         return _embedded(settings.home_folder, entropy or SystemEntropy())
     return _given(settings)
 
 
-_REQUIRED = (
-    "master_key_file",
-    "audit_key_file",
-    "token_public_key_file",
-    "token_jwks_file",
-    "token_issuer",
-    "token_audience",
-)
-
-
 def _variables(names: list[str]) -> str:
     return ", ".join(f"KHRAP_{name.upper()}" for name in names)
+
+
+def make_keys(folder: Path, entropy: Entropy) -> None:
+    """Make the key files missing in `folder`: master.key, audit.pem, token.pem and its public half, token.pub."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise Fault("keys", f"{folder} cannot be made: {error.strerror}") from error
+    _require_closed(folder, 0o700)
+    _make(folder / "master.key", lambda: entropy.random_bytes(MASTER_KEY_BYTES).hex().encode() + b"\n")
+    for name in ("audit.pem", "token.pem"):
+        _make(folder / name, lambda: _private_pem(Ed25519PrivateKey.from_private_bytes(entropy.random_bytes(32))))
+    _make(folder / "token.pub", lambda: _public_pem(_private_key(folder / "token.pem").public_key()))
 
 
 def _embedded(home: Path, entropy: Entropy) -> Keys:
     make_home(home)
     folder = home / "keys"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    _require_closed(folder, 0o700)
-    master, audit, token = folder / "master.key", folder / "audit.pem", folder / "token.pem"
-    _make(master, lambda: entropy.random_bytes(MASTER_KEY_BYTES).hex().encode() + b"\n")
-    for path in (audit, token):
-        _make(path, lambda: _private_pem(Ed25519PrivateKey.from_private_bytes(entropy.random_bytes(32))))
-    signing = _private_key(token)
+    make_keys(folder, entropy)
+    signing = _private_key(folder / "token.pem")
     return Keys(
-        master=_master_key(master),
-        audit_signing=_private_key(audit),
+        master=_master_key(folder / "master.key"),
+        audit_signing=_private_key(folder / "audit.pem"),
         tokens=TokenTrust(issuer=EMBEDDED_ISSUER, audience=EMBEDDED_AUDIENCE, keys=signing.public_key()),
         token_signing=signing,
     )
 
 
 def _given(settings: Settings) -> Keys:
-    missing = [name for name in _REQUIRED if not name.startswith("token_") and getattr(settings, name) is None]
+    missing = [name for name in _GIVEN if not name.startswith("token_") and getattr(settings, name) is None]
     missing += [name for name in ("token_issuer", "token_audience") if getattr(settings, name) is None]
     wanted = [_variables(missing)] if missing else []
     if settings.token_public_key_file is None and settings.token_jwks_file is None:
@@ -138,6 +147,10 @@ def _private_pem(key: Ed25519PrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+
+
+def _public_pem(key: Ed25519PublicKey) -> bytes:
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 def _require_closed(path: Path, right_mode: int) -> None:
@@ -203,3 +216,7 @@ def _key_set(path: Path) -> PyJWKSet:
     if any(each.key_type == "oct" for each in keys.keys):
         raise Fault("keys", f"{path} holds a symmetric key; right are public keys only (OKP, EC, RSA)")
     return keys
+
+
+if __name__ == "__main__":  # python -m infra.keys FOLDER: for deployments that have no keys yet (infra/compose.yaml)
+    make_keys(Path(sys.argv[1]), SystemEntropy())

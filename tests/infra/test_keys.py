@@ -7,13 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import jwt
+import msgspec
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from jwt.algorithms import OKPAlgorithm
 
+from infra.entropy import SeededEntropy
 from infra.faults import Fault
-from infra.keys import Keys, load_keys
+from infra.keys import Keys, load_keys, make_keys
 from infra.settings import Settings
 
 
@@ -59,7 +61,7 @@ def test_embedded_keys_are_made_once_and_closed(embedded: Settings) -> None:
     keys = load_keys(embedded)
     folder = embedded.home_folder / "keys"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert sorted(path.name for path in folder.iterdir()) == ["audit.pem", "master.key", "token.pem"]
+    assert sorted(path.name for path in folder.iterdir()) == ["audit.pem", "master.key", "token.pem", "token.pub"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     again = load_keys(embedded)
     assert again.master == keys.master
@@ -83,7 +85,7 @@ def test_many_first_uses_at_once_agree_on_the_keys(embedded: Settings) -> None:
     with ThreadPoolExecutor(16) as threads:
         made = list(threads.map(lambda _: load_keys(embedded).master, range(64)))
     assert len(set(made)) == 1
-    assert len(list((embedded.home_folder / "keys").iterdir())) == 3
+    assert len(list((embedded.home_folder / "keys").iterdir())) == 4
 
 
 @pytest.mark.parametrize("name", ["master.key", "audit.pem", "token.pem"])
@@ -146,6 +148,18 @@ def test_a_file_that_holds_something_else_is_refused(given: Settings, setting: s
     assert words in fault(given)
 
 
+def test_keys_made_in_a_folder_are_right_to_be_given(given: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "keys"
+    make_keys(folder, SeededEntropy("test"))
+    settings = msgspec.structs.replace(
+        given,
+        master_key_file=str(folder / "master.key"),
+        audit_key_file=str(folder / "audit.pem"),
+        token_public_key_file=str(folder / "token.pub"),
+    )
+    assert len(load_keys(settings).master) == 32
+
+
 def test_a_file_that_is_gone_is_named(given: Settings) -> None:
     path = Path(str(given.master_key_file))
     path.unlink()
@@ -155,20 +169,7 @@ def test_a_file_that_is_gone_is_named(given: Settings) -> None:
 def with_key_set(given: Settings, tmp_path: Path, *keys: dict[str, str]) -> Settings:
     path = tmp_path / "jwks.json"
     path.write_text(json.dumps({"keys": keys}))
-    return Settings(
-        **{
-            name: getattr(given, name)
-            for name in (
-                "database_url",
-                "redis_url",
-                "master_key_file",
-                "audit_key_file",
-                "token_issuer",
-                "token_audience",
-            )
-        },
-        token_jwks_file=str(path),
-    )
+    return msgspec.structs.replace(given, token_public_key_file=None, token_jwks_file=str(path))
 
 
 def test_a_key_set_of_the_issuer_is_read(given: Settings, tmp_path: Path) -> None:
