@@ -1,0 +1,139 @@
+"""Events to stored bytes and back, secrets sealed. Source: DESIGN "Streams and events".
+
+Public fields are stored as they are; an event's secret fields go, as one sealed JSON object, into the field `sealed`.
+The stored type is the event's tag, the version its class's; an older version passes through its upcaster.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct, defstruct
+
+from domain.events import EVENTS, SECRETS, Event
+from infra.sealing import Sealer
+from infra.store import NewEvent, StoredEvent
+
+Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class UnknownEvent(Exception):
+    """A stored type and version that this program does not know: written by a newer one."""
+
+    def __init__(self, type_: str, version: int) -> None:
+        super().__init__(f"event type {type_!r} version {version} is not known to this program; upgrade it")
+        self.type = type_
+        self.version = version
+
+
+class _Form:
+    """How one event type is stored."""
+
+    def __init__(self, event: type[Event], secrets: tuple[str, ...]) -> None:
+        self.event = event
+        self.tag = str(event.__struct_config__.tag)
+        self.secrets = secrets
+        fields = msgspec.structs.fields(event)
+        self.public = tuple(f.name for f in fields if f.name not in secrets)
+        self.plain: msgspec.json.Decoder[Any] = msgspec.json.Decoder(event)
+        self.stored = _like(
+            f"Stored{event.__name__}", [f for f in fields if f.name not in secrets], self.tag, sealed=True
+        )
+        self.secret = _like(f"Secret{event.__name__}", [f for f in fields if f.name in secrets], None, sealed=False)
+        self.stored_decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self.stored)
+        self.secret_decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self.secret)
+
+
+def _like(name: str, fields: Iterable[msgspec.structs.FieldInfo], tag: str | None, *, sealed: bool) -> type[Struct]:
+    """A struct of some of an event's fields, with their types and defaults."""
+    described: list[Any] = []
+    for f in fields:
+        if f.default is not msgspec.NODEFAULT:
+            described.append((f.name, f.type, f.default))
+        elif f.default_factory is not msgspec.NODEFAULT:
+            described.append((f.name, f.type, msgspec.field(default_factory=f.default_factory)))
+        else:
+            described.append((f.name, f.type))
+    if sealed:
+        described.append(("sealed", bytes))
+    options: dict[str, Any] = {"frozen": True, "kw_only": True, "omit_defaults": True}
+    if tag is not None:
+        options |= {"tag": tag, "tag_field": "type"}
+    return defstruct(name, described, **options)
+
+
+class Codec:
+    """Encodes and decodes the events of one log. `upcasters` lift (type, older version) to the next version."""
+
+    def __init__(
+        self,
+        sealer: Sealer,
+        events: Iterable[type[Event]] = EVENTS,
+        secrets: Mapping[type[Event], tuple[str, ...]] = SECRETS,
+        upcasters: Mapping[tuple[str, int], Upcaster] | None = None,
+    ) -> None:
+        self._sealer = sealer
+        self._encoder = msgspec.json.Encoder()
+        self._upcasters = dict(upcasters or {})
+        self._by_event = {event: _Form(event, secrets.get(event, ())) for event in events}
+        self._by_type = {(form.tag, form.event.VERSION): form for form in self._by_event.values()}
+
+    def encode(self, event: Event, stream: str, seq: int, meta: bytes) -> NewEvent:
+        """The event as it will stand at number `seq` of `stream`; its secrets are sealed for that place."""
+        form = self._by_event[type(event)]
+        if not form.secrets:
+            return NewEvent(form.tag, form.event.VERSION, self._encoder.encode(event), meta)
+        secret = self._encoder.encode(form.secret(**{name: getattr(event, name) for name in form.secrets}))
+        sealed = self._sealer.seal(_hand_of(event), stream, seq, secret)
+        public = {name: getattr(event, name) for name in form.public}
+        body = self._encoder.encode(form.stored(**public, sealed=sealed))
+        return NewEvent(form.tag, form.event.VERSION, body, meta)
+
+    def decode(self, stored: StoredEvent) -> Event:
+        """The event with its secrets. Raises UnknownEvent, Fault(`seal_broken`) or msgspec.DecodeError."""
+        return self._decode(stored, with_secrets=True)
+
+    def decode_public(self, stored: StoredEvent) -> Event:
+        """The event with its secret fields empty; needs no key. Raises UnknownEvent or msgspec.DecodeError."""
+        return self._decode(stored, with_secrets=False)
+
+    def _decode(self, stored: StoredEvent, *, with_secrets: bool) -> Event:
+        form = self._by_type.get((stored.type, stored.version))
+        body = stored.body
+        if form is None:
+            form, body = self._lifted(stored)
+        if not form.secrets:
+            event: Event = form.plain.decode(body)
+            return event
+        found = form.stored_decoder.decode(body)
+        public = {name: getattr(found, name) for name in form.public}
+        if not with_secrets:
+            return form.event(**public)
+        text = self._sealer.open(found.hand_id, stored.stream, stored.seq, found.sealed)
+        secret = form.secret_decoder.decode(text)
+        return form.event(**public, **{name: getattr(secret, name) for name in form.secrets})
+
+    def _lifted(self, stored: StoredEvent) -> tuple[_Form, bytes]:
+        """An older version, lifted step by step to the one that the program has. Sealed fields stay sealed."""
+        version = stored.version
+        fields: dict[str, Any] = {}
+        while (stored.type, version) not in self._by_type:
+            upcaster = self._upcasters.get((stored.type, version))
+            if upcaster is None:
+                raise UnknownEvent(stored.type, stored.version)
+            fields = upcaster(fields or msgspec.json.decode(stored.body))
+            version += 1
+        return self._by_type[stored.type, version], self._encoder.encode(fields)
+
+
+def _hand_of(event: Event) -> str:
+    hand_id: str = event.hand_id  # type: ignore[attr-defined]
+    return hand_id
+
+
+def unseal_field(sealed: str) -> bytes:
+    """The bytes of a `sealed` field as it stands in the JSON."""
+    return base64.b64decode(sealed, validate=True)
