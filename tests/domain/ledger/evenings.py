@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
 
 from domain import accounts
@@ -37,14 +36,15 @@ from domain.commands import (
     Withdraw,
 )
 from domain.decide import decide
-from domain.events import Event, HandStarted, PlayerLeft, PlayerSat, PurseToppedUp, Settings
+from domain.events import Event, HandStarted, Settings
 from domain.evolve import evolve
 from domain.games import newest
 from domain.hand import Hand, asked
-from domain.legal import Offer, clock_action, offers
-from domain.options import Options
+from domain.legal import Offer, offers
+from domain.options import GameName, Options
 from domain.refusal import Refused
 from domain.table import Table, deadline, running, start_due_ms
+from tests.domain.hands import chosen, random_options
 
 TABLE_ID = "018f0000-0000-7000-8000-0000000000aa"
 TABLE_STREAM = f"table-{TABLE_ID}"
@@ -61,31 +61,10 @@ class Entry(Struct, frozen=True):
     event: Event
 
 
-def random_options(rng: random.Random, game: str) -> Options:
-    """Any options of a game, every value of each with about the same chance."""
-    options: dict[str, object] = {
-        "game": game,
-        "ante_policy": rng.choice(("every_hand", "empty_bank")),
-        "max_deals": rng.choice((1, 2, 3, 8)),
-    }
-    if game == "khrap":
-        options |= {
-            "redeal_ante": rng.random() < 0.5,
-            "max_trump_changes": rng.choice((2, 3)),
-            "helicopter_limit": rng.choice((0, 1, 6)),
-            "draw_limit": rng.choice(("stock", "one_each")),
-            "declarer_fine": rng.choice(("flat", "graded")),
-        }
-    if game == "frap":
-        options["deck"] = rng.choice((None, 36, 52))
-    found: Options = msgspec.convert(options, type=Options)
-    return found
-
-
 class Evening:
     """A table, its players' accounts, and the log of both as it grows."""
 
-    def __init__(self, seed: int, game: str, *, seats: int | None = None, options: Options | None = None) -> None:
+    def __init__(self, seed: int, game: GameName, *, seats: int | None = None, options: Options | None = None) -> None:
         self.rng = random.Random(f"evening {seed} {game}")
         self.log: list[Entry] = []
         self.heads: dict[str, int] = {}
@@ -234,24 +213,18 @@ class Evening:
             return
         self.now += self.rng.randint(0, 2_000)
         player = next(p.player for p in hand.players if p.seat == seat)
-        action = chosen(self.rng, offers(hand, seat), self.boldness) or clock_action(hand)
+        action = picked(self.rng, offers(hand, seat), self.boldness)
         act = Act(at_ms=self.now, player=player, turn=table.turn, action=action, fresh=self._fresh())
         assert self._do(act), (action, hand.phase)
 
 
-def chosen(rng: random.Random, offered: tuple[Offer, ...], boldness: float) -> Action | None:
+def picked(rng: random.Random, offered: tuple[Offer, ...], boldness: float) -> Action:
     """One of the choices: the last word is the passing one, taken unless the player is bold."""
     words = [o for o in offered if o.do != "look"]
-    offer = rng.choice(words[:-1]) if len(words) > 1 and rng.random() < boldness else words[-1]
-    action: dict[str, object] = {"do": offer.do}
-    if offer.do == "play":
-        action["card"] = rng.choice(offer.cards)
-    elif offer.do in ("discard", "draw"):
-        action["cards"] = rng.sample(offer.cards, rng.randint(offer.least, offer.most))
-    return msgspec.convert(action, type=Action)
+    return chosen(rng, rng.choice(words[:-1]) if len(words) > 1 and rng.random() < boldness else words[-1])
 
 
-def evening(seed: int, game: str, hands: int = 12) -> list[Entry]:
+def evening(seed: int, game: GameName, hands: int = 12) -> list[Entry]:
     """The log of a random evening."""
     return Evening(seed, game).play(hands)
 
@@ -272,18 +245,3 @@ def hands_of(log: list[Entry]) -> Iterator[list[Entry]]:
             hand.append(entry)
     if hand:
         yield hand
-
-
-Change = Callable[[Event], Event | None]
-"""From an event to the one that is recorded in its place; None drops it."""
-
-
-def moved_in(event: Event) -> int:
-    """What an event of a table brings from accounts."""
-    match event:
-        case PlayerSat(buy_in=amount) | PurseToppedUp(amount=amount):
-            return amount
-        case PlayerLeft(purse=amount):
-            return -amount
-        case _:
-            return 0

@@ -18,7 +18,7 @@ from domain.games.khrap import Khrap
 from domain.games.khrap5 import Khrap5
 from domain.hand import Hand, Player
 from domain.money import BPS
-from domain.options import FrapOptions, Khrap5Options, KhrapOptions, Options
+from domain.options import FrapOptions, GameName, Khrap5Options, KhrapOptions, Options
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -33,6 +33,14 @@ class Fault(Struct, frozen=True):
     options: Options = KhrapOptions()
     stake: int = 2000
     commission_bps: int = 400
+
+    @property
+    def game(self) -> GameName:
+        """The game that the options are of."""
+        return _GAMES[type(self.options)]
+
+
+_GAMES: dict[type[Options], GameName] = {KhrapOptions: "khrap", FrapOptions: "frap", Khrap5Options: "khrap5"}
 
 
 # --- how a fault is planted

@@ -5,20 +5,19 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from domain.events import BoughtIn, Deposited, HandSettled, HandStarted, HandVoided
-from domain.ledger import Mismatch, TableBook, opening, post
+from domain.events import BoughtIn, Deposited, HandSettled, HandStarted, HandVoided, PlayerSat
+from domain.ledger import Mismatch, Posting, Postings, TableBook, accounts, opening, post
+from domain.ledger.books import Purse
 from tests.domain.ledger.evenings import TABLE_STREAM, Entry, Evening, evening, table_only
 from tests.domain.ledger.faults import FAULTS, Fault
 from tests.domain.ledger.folding import Fold, first_mismatch
 
 EVENINGS = 60
-VOIDED_BY_OPS = 9
-"""The seed of an evening in which ops void a hand."""
+COMMAND = b"c" * 16
 
 
 def _evening(fault: Fault, seed: int, patch: pytest.MonkeyPatch) -> list[Entry]:
-    game = str(type(fault.options).__struct_config__.tag)
-    played = Evening(seed, game, seats=4, options=fault.options)
+    played = Evening(seed, fault.game, seats=4, options=fault.options)
     played.settings = replace(
         played.settings, stake=fault.stake, entry_limit=fault.stake, commission_bps=fault.commission_bps
     )
@@ -63,25 +62,36 @@ def test_nothing_more_is_posted_for_a_stream_that_differs(fault: Fault, monkeypa
             assert outcome == mismatch
 
 
+def _voided_by_ops() -> tuple[TableBook, HandVoided]:
+    """The book in a running hand, and how ops voided it."""
+    for seed in range(EVENINGS):
+        log = table_only(evening(seed, "khrap"))
+        for end, entry in enumerate(log):
+            if isinstance(entry.event, HandVoided) and entry.event.cause == "ops":
+                fold, _ = first_mismatch(log[:end])
+                book = fold.books[TABLE_STREAM]
+                assert isinstance(book, TableBook)
+                return book, entry.event
+    pytest.fail(f"no hand was voided by ops in {EVENINGS} evenings")
+
+
 def test_t12_a_disputed_hand_that_ops_void_is_posted_with_all_that_waited() -> None:
     """The alarm lets ops void the hand; its money goes back, and the books go on as if nothing had been."""
-    log = table_only(evening(VOIDED_BY_OPS, "khrap"))
-    end = next(i for i, e in enumerate(log) if isinstance(e.event, HandVoided) and e.event.cause == "ops")
-    start = max(i for i in range(end) if isinstance(log[i].event, HandStarted))
-    fold, _ = first_mismatch(log[: start + 3])
-    book = fold.books[TABLE_STREAM]
-    assert isinstance(book, TableBook)
+    book, voided = _voided_by_ops()
     assert book.hand is not None
-    settled = log[end].event
-    assert isinstance(settled, HandVoided)
-    alarm = HandSettled(hand_id=book.hand.hand_id, result=settled.result)
-    disputed, mismatch = post(book, alarm, 900, b"c" * 16)
+    settled = HandSettled(hand_id=book.hand.hand_id, result=voided.result)
+    disputed, mismatch = post(book, settled, 900, COMMAND)
     assert isinstance(mismatch, Mismatch)
-    assert post(disputed, alarm, 901, b"c" * 16) == (disputed, mismatch)
-    healed, posted = post(disputed, settled, 902, b"c" * 16)
-    assert not isinstance(posted, Mismatch | None)
-    assert healed == replace(book, hand=None)
-    assert sum(p.amount for p in posted.entries if p.clause == "T12") == sum(r.amount for r in settled.returned)
+    assert post(disputed, settled, 901, COMMAND) == (disputed, mismatch)
+    waiting, outcome = post(disputed, PlayerSat(seat=11, player="late", buy_in=50), 902, COMMAND)
+    assert outcome == mismatch
+    healed, posted = post(waiting, voided, 903, COMMAND)
+    assert isinstance(posted, Postings)
+    assert healed == replace(book, hand=None, purses=(*book.purses, Purse(11, "late", 50)))
+    assert sum(p.amount for p in posted.entries if p.clause == "T12") == sum(r.amount for r in voided.returned)
+    assert [p for p in posted.entries if p.clause == "T2"] == [
+        Posting(accounts.transit(COMMAND), accounts.purse(book.table, "late"), 50, "T2", 902)
+    ]
 
 
 def test_t2_an_account_is_balanced_by_its_own_postings() -> None:
@@ -94,7 +104,7 @@ def test_t2_an_account_is_balanced_by_its_own_postings() -> None:
             assert not isinstance(outcome, Mismatch)
         event = log[wrong].event
         assert isinstance(event, Deposited | BoughtIn)
-        after, outcome = post(book, replace(event, balance=event.balance + 1), wrong + 1, b"c" * 16)
+        after, outcome = post(book, replace(event, balance=event.balance + 1), wrong + 1, COMMAND)
         assert isinstance(outcome, Mismatch)
         assert (after, outcome.clause, outcome.recorded, outcome.reckoned) == (
             book,
