@@ -1,0 +1,76 @@
+"""Connections of the application's role, and what counts as the store being away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, conninfo
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+
+from infra.store.arrays import Binary
+
+APP_ROLE = "khrap_app"
+
+CONNECT_TIMEOUT_S = 5
+LOCK_TIMEOUT_MS = 3_000
+STATEMENT_TIMEOUT_MS = 10_000
+
+SETTINGS = {
+    # Whoever the URL names, the session works as the application's role: `role` is set with the connection, costs no
+    # round trip, and RESET ROLE leads back to it. It is a guard against our own mistakes; the wall against injected SQL
+    # is a URL that logs in as khrap_app itself, for whom this setting changes nothing.
+    "role": APP_ROLE,
+    # An acknowledged append is on the disk, whatever the server's default.
+    "synchronous_commit": "on",
+    "default_transaction_isolation": "read\\ committed",
+    # Nobody waits for ever: for a part that another process holds, for a statement, for a dead process's transaction.
+    "lock_timeout": str(LOCK_TIMEOUT_MS),
+    "statement_timeout": str(STATEMENT_TIMEOUT_MS),
+    "idle_in_transaction_session_timeout": str(STATEMENT_TIMEOUT_MS),
+    # Every query of the store goes by a key. A young table's missing statistics must not suggest otherwise.
+    "enable_seqscan": "off",
+    "jit": "off",
+    "timezone": "UTC",
+}
+
+NETWORK = {
+    # A server that vanished without a word is noticed in about 15 s rather than in hours.
+    "keepalives_idle": "5",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+
+Unavailable = (psycopg.OperationalError, psycopg.InterfaceError, OSError)
+"""The connection is lost, or the server gave up on a statement (a time-out, a deadlock, a shutdown): it may pass."""
+
+
+class _AsItIs(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: Any) -> bytes:
+        return bytes(obj)
+
+
+def application_conninfo(url: str) -> str:
+    """The connection string of a session that works as the application's role, with the store's settings."""
+    given = conninfo.conninfo_to_dict(url)
+    options = [str(given["options"])] if given.get("options") else []
+    options += [f"-c {name}={value}" for name, value in SETTINGS.items()]
+    known = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "khrap", **NETWORK, **given}
+    return conninfo.make_conninfo("", **{**known, "options": " ".join(options)})
+
+
+async def connect(url: str) -> AsyncConnection[Any]:
+    """A connection of the application's role, each statement a transaction of its own."""
+    connection = await AsyncConnection.connect(application_conninfo(url), autocommit=True)
+    await configure(connection)
+    return connection
+
+
+async def configure(connection: AsyncConnection[Any]) -> None:
+    """What a fresh connection needs on our side."""
+    connection.adapters.register_dumper(Binary, _AsItIs)
+    connection.prepare_threshold = 0

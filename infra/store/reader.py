@@ -1,0 +1,171 @@
+"""Reading the log: by stream, by command, and as a tail over all parts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import structlog
+from psycopg import AsyncConnection
+from psycopg.rows import args_row, tuple_row
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from infra.faults import Fault
+from infra.store.arrays import int2s, int8s, texts, uuids
+from infra.store.chain import part_of
+from infra.store.connect import CONNECT_TIMEOUT_S, Unavailable, application_conninfo, configure
+from infra.store.errors import StoreGap
+from infra.store.queries import query
+from infra.store.types import StoredEvent, StreamHead
+from infra.store.verify import PartWalk, walk_part
+
+AHEAD = query("ahead")
+FIND_COMMANDS = query("find_commands")
+HEADS = query("heads")
+LAST_OF = query("last_of")
+PART_HEADS = query("part_heads")
+READ_LAST = query("read_last")
+READ_PARTS = query("read_parts")
+READ_SINCE_LAST = query("read_since_last")
+READ_STREAM = query("read_stream")
+STREAMS_NOT_ENDED = query("streams_not_ended")
+
+RETRY_FOR_S = 5.0
+FIRST_RETRY_S = 0.02
+LAST_RETRY_S = 0.5
+
+Result = TypeVar("Result")
+log = structlog.get_logger(__name__)
+
+
+class Reader:
+    """Reads on a small pool of connections. A read whose connection is lost is asked again: it changes nothing."""
+
+    def __init__(self, url: str, parts: int, connections: int) -> None:
+        self._parts = parts
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+            application_conninfo(url),
+            kwargs={"autocommit": True},
+            min_size=1,
+            max_size=connections,
+            timeout=CONNECT_TIMEOUT_S,
+            configure=configure,
+            name="store readers",
+            open=False,
+        )
+
+    async def open(self) -> None:
+        """Connect. Raises `Fault` if the store does not answer."""
+        try:
+            await self._pool.open(wait=True, timeout=CONNECT_TIMEOUT_S)
+        except PoolTimeout as error:
+            await self._pool.close()
+            raise Fault("store_unavailable", str(error)) from error
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._pool.close()
+
+    async def find_command(self, command_id: bytes, streams: Iterable[str]) -> tuple[StoredEvent, ...]:
+        """The events of the command in the parts of these streams, in order of `idx`; none if it is not there."""
+        parts = sorted({part_of(stream, self._parts) for stream in streams})
+        return tuple(await self._events(FIND_COMMANDS, (int2s(parts), uuids([command_id]))))
+
+    async def heads(self, streams: Iterable[str]) -> dict[str, StreamHead]:
+        """The heads of those of the streams that have events."""
+        names = list(streams)
+        parts = int2s([part_of(name, self._parts) for name in names])
+        rows = await self._rows(HEADS, (parts, texts(names)))
+        return {name: StreamHead(name, seq, hash_) for name, seq, hash_ in rows}
+
+    async def read_stream(self, stream: str, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
+        """The stream's events after number `after`, in order, at most `limit`."""
+        return await self._events(READ_STREAM, (part_of(stream, self._parts), stream, after, limit))
+
+    async def read_since_last(self, stream: str, types: Sequence[str]) -> list[StoredEvent]:
+        """The stream's events from the last one of these types on, that one included; all if there is none."""
+        return await self._events(
+            READ_SINCE_LAST, {"part": part_of(stream, self._parts), "stream": stream, "types": list(types)}
+        )
+
+    async def read_last(self, stream: str) -> StoredEvent | None:
+        """The stream's last event, or None."""
+        events = await self._events(READ_LAST, {"part": part_of(stream, self._parts), "stream": stream})
+        return events[0] if events else None
+
+    async def last_of(self, stream: str, types: Sequence[str], at_most: int) -> int | None:
+        """The number of the last event of one of these types, not after number `at_most`; None if there is none."""
+        asked = {"part": part_of(stream, self._parts), "stream": stream, "types": list(types), "at_most": at_most}
+        rows = await self._rows(LAST_OF, asked)
+        return int(rows[0][0]) if rows else None
+
+    async def streams_not_ended(self, prefix: str, ended: str) -> list[str]:
+        """The streams whose name begins with `prefix` and whose last event is not of type `ended`."""
+        return [row[0] for row in await self._rows(STREAMS_NOT_ENDED, {"prefix": prefix, "ended": ended})]
+
+    async def part_heads(self) -> dict[int, int]:
+        """The last position of each part."""
+        return dict(await self._rows(PART_HEADS, ()))
+
+    async def read_parts(self, vector: Mapping[int, int], limit: int) -> list[StoredEvent]:
+        """The next events of each part in `vector`, after the position given for it, in order of part and position.
+
+        At most `limit`, shared evenly among the parts that have more, so none waits for another. Raises `StoreGap`
+        if a position is missing. A part's counter is read first: all that it counts was committed before, so it must
+        be there in the second look; what comes meanwhile is left for the next call.
+        """
+        rows = await self._rows(AHEAD, (int2s(list(vector)), int8s(list(vector.values()))))
+        if not rows:
+            return []
+        rows.sort(key=lambda row: row[1] - row[2])
+        share = max(1, limit // len(rows))
+        wanted = sorted((part, pos, min(head, pos + share)) for part, pos, head in rows[:limit])
+        parts, afters, uptos = zip(*wanted, strict=True)
+        events = await self._events(READ_PARTS, (int2s(parts), int8s(afters), int8s(uptos)))
+        _check_dense(wanted, events)
+        return events
+
+    async def walk(self, part: int, progress: Callable[[int], None]) -> PartWalk:
+        """Check one part from its first event on."""
+        return await self._ask(lambda connection: walk_part(connection, part, self._parts, progress))
+
+    async def _rows(self, text: bytes, parameters: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
+        return await self._ask(lambda connection: _fetch(connection, text, parameters, tuple_row))
+
+    async def _events(self, text: bytes, parameters: Sequence[Any] | Mapping[str, Any]) -> list[StoredEvent]:
+        return await self._ask(lambda connection: _fetch(connection, text, parameters, args_row(StoredEvent)))
+
+    async def _ask(self, question: Callable[[AsyncConnection[Any]], Awaitable[Result]]) -> Result:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + RETRY_FOR_S
+        delay_s = FIRST_RETRY_S
+        while True:
+            try:
+                async with self._pool.connection() as connection:
+                    return await question(connection)
+            except (PoolTimeout, PoolClosed) as error:
+                raise Fault("store_unavailable", str(error)) from error
+            except Unavailable as error:
+                if loop.time() + delay_s > deadline:
+                    raise Fault("store_unavailable", str(error).strip()) from error
+                log.warning("store_read_retry", error=str(error).strip())
+            await asyncio.sleep(delay_s)
+            delay_s = min(2 * delay_s, LAST_RETRY_S)
+
+
+async def _fetch(connection: AsyncConnection[Any], text: bytes, parameters: Any, rows: Any) -> list[Any]:
+    cursor = connection.cursor(binary=True, row_factory=rows)
+    await cursor.execute(text, parameters, prepare=True)
+    return await cursor.fetchall()
+
+
+def _check_dense(wanted: Sequence[tuple[int, int, int]], events: Sequence[StoredEvent]) -> None:
+    """Every position after `after` up to `upto` is there, for each (part, after, upto), in this order."""
+    position = 0
+    for part, after, upto in wanted:
+        for pos in range(after + 1, upto + 1):
+            if position == len(events) or (events[position].part, events[position].pos) != (part, pos):
+                found = next((event.pos for event in events if event.part == part and event.pos > pos), None)
+                raise StoreGap(part, pos - 1, found)
+            position += 1

@@ -1,0 +1,1 @@
+select parts from store.layout

@@ -1,0 +1,1 @@
+select last_pos from store.part_head where part = %s

@@ -1,0 +1,5 @@
+select part, pos, stream_id, seq, type, version, uuid_send(command_id), idx, body, meta, hash
+  from store.event
+  where part = %s and stream_id = %s and seq > %s
+  order by seq
+  limit %s
