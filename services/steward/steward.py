@@ -16,7 +16,7 @@ from infra.beat import Beat
 from infra.clock import Clock
 from infra.faults import Fault
 from infra.store import EventStore
-from services.play.service import Play
+from services.play.service import Play, table_stream
 from services.play.types import Caller, Refusal, Request, Step
 from services.steward.agenda import Item, agenda, renewal
 
@@ -26,6 +26,7 @@ BEAT_MS = 500
 LOOK_MS = 50
 BATCH = 2_000
 AT_ONCE = 64
+TABLES = "table-"
 STEWARD = Caller("steward", "steward")
 CLOCK = Caller("steward", "clock")
 
@@ -43,6 +44,7 @@ class Steward:
         self._due: list[tuple[int, int, str, int, Item]] = []
         self._count = 0
         self._versions: dict[str, int] = {}
+        self._appended: dict[int, int] = {}
         self._wake = asyncio.Event()
         self._room = asyncio.Semaphore(AT_ONCE)
         self._running: set[asyncio.Task[None]] = set()
@@ -61,29 +63,44 @@ class Steward:
         vector = await self._store.part_heads()
         last_beat = await self._beat.last_ms()
         away = last_beat is not None and self._clock.now_ms() - last_beat > AWAY_MS
-        for table_id in await self._store.open_tables():
-            await self._plan(table_id, renew=away)
+        for stream in await self._store.streams_not_ended(TABLES, "table_closed"):
+            await self._plan(stream.removeprefix(TABLES), renew=away)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._tail(dict(vector)))
             group.create_task(self._act())
             group.create_task(self._keep_beating())
 
     async def _tail(self, vector: dict[int, int]) -> None:
-        """Learn of what other processes append; what this one appends is known already."""
+        """Learn of what other processes append. A part that has grown by what this process appended is not read."""
         while True:
-            events = await self._store.read_parts(vector, BATCH)
-            changed: dict[str, int] = {}
-            for event in events:
-                vector[event.part] = event.pos
-                if event.stream.startswith("table-"):
-                    changed[event.stream.removeprefix("table-")] = event.seq
-            for table_id, seq in changed.items():
-                if self._versions.get(table_id, 0) < seq:
-                    await self._plan(table_id)
-            if not events:
-                await self._store.wait_for_append(LOOK_MS / 1000)
+            heads = await self._store.part_heads()
+            behind = {}
+            for part, pos in heads.items():
+                own = self._appended.pop(part, 0)
+                if pos != vector[part] + own:
+                    behind[part] = vector[part]
+                vector[part] = pos
+            while behind:
+                behind = await self._read(behind, vector)
+            await asyncio.sleep(LOOK_MS / 1000)
+
+    async def _read(self, behind: dict[int, int], upto: dict[int, int]) -> dict[int, int]:
+        """Plan the tables of the next events of these parts; what is still behind after that."""
+        changed: dict[str, int] = {}
+        for event in await self._store.read_parts(behind, BATCH):
+            behind[event.part] = event.pos
+            if event.stream.startswith(TABLES):
+                changed[event.stream.removeprefix(TABLES)] = event.seq
+        for table_id, seq in changed.items():
+            if self._versions.get(table_id, 0) < seq:
+                await self._plan(table_id)
+        for part, pos in behind.items():
+            upto[part] = max(upto[part], pos)
+        return {part: pos for part, pos in behind.items() if pos < upto[part]}
 
     def _stepped(self, table_id: str, steps: Sequence[Step]) -> None:
+        part = self._store.part_of(table_stream(table_id))
+        self._appended[part] = self._appended.get(part, 0) + len(steps)
         self._enter(table_id, steps[-1].seq, steps[-1])
 
     def _enter(self, table_id: str, version: int, step: Step) -> None:
