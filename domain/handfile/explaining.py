@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import inspect
 
 from domain.handfile.file import HandFileError
+from domain.money import MAX_AMOUNT
 
 _AT = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
 _FIELD = re.compile(r"^Object (?P<fault>missing required|contains unknown) field `(?P<name>.*)`$", re.DOTALL)
@@ -28,6 +29,8 @@ def explained(complaint: str, shape: Any, below: str = "") -> HandFileError:
     elif what.startswith("Invalid enum value"):
         choices = " or ".join(repr(v) for v in _values(_type_at(shape, path)))
         what = f"{what.removeprefix('Invalid enum value ')} is not right; it must be {choices}"
+    elif what.endswith("out of range"):
+        what = f"expected int <= {MAX_AMOUNT}"
     else:
         what = what[0].lower() + what[1:].replace("`", "")
     return HandFileError((below + path).removeprefix("."), what)

@@ -6,7 +6,7 @@ Shapes and ranges are read here, and what one field says of another; whether the
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -112,8 +112,8 @@ class _File(_Strict, frozen=True, kw_only=True):
     void: _Void | UnsetType = UNSET
     result: _Result | UnsetType = UNSET
     refusal: _Refusal | UnsetType = UNSET
-    name: Any = None
-    clauses: Any = None
+    name: Raw = Raw()
+    clauses: Raw = Raw()
 
 
 _DECODER = msgspec.json.Decoder(_File)
@@ -156,7 +156,7 @@ def parse(data: bytes) -> HandFile:
         void=None if raw.void is UNSET else FileVoid(reason=raw.void.reason),
         result=None if raw.result is UNSET else msgspec.convert(raw.result, Result, from_attributes=True),
         refusal=None if raw.refusal is UNSET else FileRefusal(code=raw.refusal.code, clause=raw.refusal.clause),
-        name=raw.name if isinstance(raw.name, str) else "",
+        name=msgspec.json.decode(raw.name, type=str) if bytes(raw.name).startswith(b'"') else "",
     )
 
 
