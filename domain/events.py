@@ -483,6 +483,19 @@ class Adjusted(Event, frozen=True, kw_only=True, tag="adjusted"):
     dispute_id: str = ""
 
 
+# --- access to hidden cards
+
+
+class HandExamined(Event, frozen=True, kw_only=True, tag="hand_examined"):
+    """DESIGN "Audit": a privileged look at the hidden cards of a hand that is over: who, which hand, why."""
+
+    hand_id: str
+    table_id: str
+    person: str
+    what: Literal["view", "file", "bundle"]
+    reason: str
+
+
 TableEvent = (
     TableOpened
     | HandCommitted
@@ -525,7 +538,8 @@ AccountEvent = AccountOpened | Deposited | Withdrawn | BoughtIn | CashedOut | Ad
 
 TABLE_EVENTS: tuple[type[Event], ...] = TableEvent.__args__
 ACCOUNT_EVENTS: tuple[type[Event], ...] = AccountEvent.__args__
-EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS
+ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined,)
+EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS
 
 SECRETS: dict[type[Event], tuple[str, ...]] = {
     HandCommitted: ("server_seed",),

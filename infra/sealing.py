@@ -35,6 +35,8 @@ class Sealer:
         self._ciphers: OrderedDict[str, AESGCM] = OrderedDict()
         self.request_key = _derive(master, b"khrap-request/1")
         """For `infra.meta.request_digest`."""
+        self.session_key = _derive(master, b"khrap-session/1")
+        """For the sessions of pages."""
 
     def hand_key(self, hand_id: str) -> bytes:
         """The 32-byte key of a hand. Whoever has it can open that hand, and no other."""

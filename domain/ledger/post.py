@@ -32,6 +32,7 @@ from domain.events import (
     FinePaid,
     FourAcesShown,
     HandCommitted,
+    HandExamined,
     HandSettled,
     HandStarted,
     HandVoided,
@@ -62,6 +63,7 @@ from domain.ledger.postings import Differs, Mismatch, Outcome, Posting, Postings
 UNPOSTED: frozenset[type[Event]] = frozenset(
     {
         HandCommitted,
+        HandExamined,
         ClientSeedSet,
         PlayerSatOut,
         PlayerReturned,
