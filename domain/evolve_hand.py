@@ -104,27 +104,46 @@ def _looked(hand: Hand, event: CardsLooked) -> Hand:
 def _declared(hand: Hand, event: Declared) -> Hand:
     game = game_of(hand.options, hand.rules)
     before = at(hand, event.seat)
-    acted = before.clock_acted or event.by == "clock"
-    looked = before.looked or event.do in game.looks
-    match hand.phase:
-        case Declaring(queue):
-            player = replace(before, said=event.do, clock_acted=acted, looked=looked)
-            if event.do == "pass":
-                return _onward(game, replace(hand, players=with_player(hand, player)), Declaring(queue[1:]))
-            return _claimed(game, hand, replace(player, status=event.do))
-        case Answering(queue):
-            status = "" if event.do == game.declines else event.do
-            player = replace(before, said=event.do, status=status, clock_acted=acted, looked=looked)
-            rest = Answering(queue[1:])
-            return _exchange_or_onward(game, replace(hand, players=with_player(hand, player)), event, rest)
-        case Cutting(queue):
-            status = PASSED if event.do == "pass" else event.do
-            player = replace(before, said=event.do, status=status, clock_acted=acted, looked=looked)
-            cutters = hand.cutters if event.do == "pass" else (*hand.cutters, event.seat)
-            after = replace(hand, players=with_player(hand, player), cutters=cutters)
-            return _exchange_or_onward(game, after, event, Cutting(queue[1:]))
-        case _:
-            raise AssertionError((hand.hand_id, event, hand.phase))
+    player = replace(
+        before,
+        said=event.do,
+        clock_acted=before.clock_acted or event.by == "clock",
+        looked=before.looked or event.do in game.looks,
+    )
+    phase = hand.phase
+    # By type: see `asked`.
+    if type(phase) is Declaring:
+        return _spoken_first(game, hand, player, phase)
+    if type(phase) is Answering:
+        return _answered(game, hand, player, phase)
+    assert type(phase) is Cutting, (hand.hand_id, event, phase)
+    return _spoken_last(game, hand, player, phase)
+
+
+def _spoken_first(game: Game, hand: Hand, player: Player, phase: Declaring) -> Hand:
+    """K3, F3: a pass, or there is a declarer."""
+    if player.said == "pass":
+        queue = phase.queue[1:]
+        after = Declaring(queue) if queue else Unclaimed()
+        return replace(hand, players=with_player(hand, player), phase=after)
+    return _claimed(game, hand, replace(player, status=player.said))
+
+
+def _answered(game: Game, hand: Hand, player: Player, phase: Answering) -> Hand:
+    """K7, F6: who declines is asked again in the draw circle."""
+    if player.said != game.declines:
+        player = replace(player, status=player.said)
+    after = replace(hand, players=with_player(hand, player))
+    return _exchange_or_onward(game, after, player, Answering(phase.queue[1:]))
+
+
+def _spoken_last(game: Game, hand: Hand, player: Player, phase: Cutting) -> Hand:
+    """K8, F8."""
+    passes = player.said == "pass"
+    player = replace(player, status=PASSED if passes else player.said)
+    cutters = hand.cutters if passes else (*hand.cutters, player.seat)
+    after = replace(hand, players=with_player(hand, player), cutters=cutters)
+    return _exchange_or_onward(game, after, player, Cutting(phase.queue[1:]))
 
 
 def _claimed(game: Game, hand: Hand, declarer: Player) -> Hand:
@@ -135,39 +154,36 @@ def _claimed(game: Game, hand: Hand, declarer: Player) -> Hand:
         players = tuple([p if p.seat == declarer.seat else replace(p, status="help") for p in players])
         return _formed(game, replace(hand, players=players, declarer=declarer.seat))
     after = replace(hand, players=players, declarer=declarer.seat)
-    return _exchange_or_onward(game, after, Declared(seat=declarer.seat, do=declarer.status), Answering(others))
+    return _exchange_or_onward(game, after, declarer, Answering(others))
 
 
-def _exchange_or_onward(game: Game, hand: Hand, event: Declared, then: Circle) -> Hand:
-    exchange = game.exchanges.get(event.do)
+def _exchange_or_onward(game: Game, hand: Hand, player: Player, then: Answering | Cutting) -> Hand:
+    """The exchange that his word asks for, if it does, before the circle goes on."""
+    exchange = game.exchanges.get(player.said)
     if exchange is None:
         return _onward(game, hand, then)
-    return replace(hand, phase=Exchanging(event.seat, exchange, then, exchange.keep == "all"))
+    return replace(hand, phase=Exchanging(player.seat, exchange, then, exchange.keep == "all"))
 
 
 def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:
     """The circle as it stands, or what follows an empty one."""
-    declarer = hand.declarer
+    queue = phase.queue
+    if type(phase) is Drawing and queue:
+        blind = game.blind_exchange
+        if blind is not None and queue[0] == hand.declarer and at(hand, queue[0]).status == "frap_blind":
+            return replace(hand, phase=Exchanging(queue[0], blind, Drawing(queue[1:]), True))
+    if queue:
+        return replace(hand, phase=phase)
     match phase:
-        case Declaring(queue):
-            return replace(hand, phase=phase if queue else Unclaimed())
-        case Answering(queue):
-            if queue:
-                return replace(hand, phase=phase)
-            assert declarer is not None
-            if not game.draw_after_answers:
-                return _onward(game, hand, Cutting(_undecided(hand)))
-            whisters = tuple(s for s in clockwise(hand, declarer)[:-1] if at(hand, s).in_play)
-            return _onward(game, hand, Drawing((declarer, *whisters)))
-        case Drawing(queue):
-            if not queue:
-                return _onward(game, hand, Cutting(_undecided(hand)))
-            blind = game.blind_exchange
-            if blind is not None and queue[0] == declarer and at(hand, declarer).status == "frap_blind":
-                return replace(hand, phase=Exchanging(declarer, blind, Drawing(queue[1:]), True))
-            return replace(hand, phase=phase)
-        case Cutting(queue):
-            return replace(hand, phase=phase) if queue else _formed(game, hand)
+        case Declaring():
+            return replace(hand, phase=Unclaimed())
+        case Answering():
+            drawing = _in_play_from(hand, hand.declarer) if game.draw_after_answers else ()
+            return _onward(game, hand, Drawing(drawing))
+        case Drawing():
+            return _onward(game, hand, Cutting(_undecided(hand)))
+        case Cutting():
+            return _formed(game, hand)
         case _:
             assert_never(phase)
 
@@ -187,13 +203,15 @@ def _formed(game: Game, hand: Hand) -> Hand:
     if len(in_play) == 1:
         player = replace(in_play[0], tricks=game.hand_size)
         return replace(hand, players=with_player(hand, player), phase=Finished("uncontested"))
-    assert hand.declarer is not None
-    return replace(hand, phase=_led_by(hand, hand.cutters[0] if hand.cutters else hand.declarer))
+    return replace(hand, phase=Playing((), _in_play_from(hand, hand.cutters[0] if hand.cutters else hand.declarer)))
 
 
-def _led_by(hand: Hand, leader: int) -> Playing:
-    rest = tuple([s for s in clockwise(hand, leader)[:-1] if at(hand, s).in_play])
-    return Playing((), (leader, *rest))
+def _in_play_from(hand: Hand, seat: int | None) -> tuple[int, ...]:
+    """The seats in play, clockwise from that of one of them."""
+    seats = [p.seat for p in hand.players if p.in_play]
+    assert seat is not None
+    first = seats.index(seat)
+    return tuple(seats[first:] + seats[:first])
 
 
 def _discarded(hand: Hand, event: CardsDiscarded) -> Hand:
@@ -279,7 +297,8 @@ def _trick_taken(hand: Hand, event: TrickTaken) -> Hand:
     before = at(hand, event.seat)
     player = replace(before, tricks=before.tricks + 1)
     after = replace(hand, players=with_player(hand, player), tricks_played=event.trick)
-    return replace(after, phase=_led_by(after, event.seat) if player.cards else Finished("played"))
+    phase = Playing((), _in_play_from(after, event.seat)) if player.cards else Finished("played")
+    return replace(after, phase=phase)
 
 
 def _share_paid(hand: Hand, event: SharePaid) -> Hand:

@@ -6,7 +6,8 @@ player; in the others the rules themselves have the next word (`domain.consequen
 
 from __future__ import annotations
 
-from typing import Literal
+from bisect import bisect_right
+from typing import Literal, cast
 
 from msgspec import Struct
 
@@ -219,18 +220,20 @@ def stock_left(hand: Hand) -> int:
 def clockwise(hand: Hand, after: int) -> tuple[int, ...]:
     """H1: all dealt-in seats from `after`'s left round to `after` itself."""
     seats = [p.seat for p in hand.players]
-    return tuple([s for s in seats if s > after] + [s for s in seats if s <= after])
+    first = bisect_right(seats, after)
+    return tuple(seats[first:] + seats[:first])
+
+
+_QUEUED: frozenset[type] = frozenset({Declaring, Answering, Drawing, Cutting, Playing})
 
 
 def asked(hand: Hand) -> int | None:
     """The seat whose decision the hand awaits, or None."""
-    match hand.phase:
-        case Declaring(queue) | Answering(queue) | Drawing(queue) | Cutting(queue) | Playing(_, queue):
-            return queue[0]
-        case Owing(seat):
-            return seat
-        case _:
-            return None
+    # By type, not by `match`, which asks the metaclass about each class: 0.2 µs and not 1 to 2, several times an event.
+    phase = hand.phase
+    if type(phase) in _QUEUED:
+        return cast(Circle | Playing, phase).queue[0]
+    return phase.seat if type(phase) is Owing else None
 
 
 def card_led(hand: Hand) -> bool:
