@@ -1,0 +1,188 @@
+"""One version of a projection on its way along the log: where it is, what waits, what it remembers."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic
+
+import msgspec
+from msgspec import Struct
+
+from infra.projection_store import Checkpoint, Definition, Parked, Retaken, RowWrite, Shape, Work
+from infra.projection_store.types import STATES
+from projections.engine.log import KNOWN, Batch, Entry, Vector
+from projections.engine.types import CannotApply, Projection, S
+from projections.engine.writes import Writes
+
+REMEMBERED = 10_000
+"""So many streams' states are kept in memory; the others are read when they are needed."""
+REASON_LENGTH = 500
+
+
+class Prepared(Struct, Generic[S]):
+    """What a batch comes to for one projection: to be written, and remembered once it is."""
+
+    work: Work
+    states: dict[str, S]
+    after: Vector
+
+
+class Follower(Generic[S]):
+    """A projection's version, its position `vector` and the streams `parked` there, as last committed."""
+
+    def __init__(self, projection: Projection[S], shapes: Mapping[str, Shape], checkpoint: Checkpoint) -> None:
+        self.projection = projection
+        self.vector = dict(checkpoint.vector)
+        self.parked = dict(checkpoint.parked)
+        self._shapes = {table: shape for table, shape in shapes.items() if table != STATES}
+        self._states: OrderedDict[str, S] = OrderedDict()
+        self._stateless = projection.state is None
+        self._decoder = msgspec.json.Decoder(projection.state)
+        self._passed_over = KNOWN - {str(each.__struct_config__.tag) for each in projection.handles}
+
+    def unknown_streams(self, entries: Sequence[Entry]) -> list[str]:
+        """The streams whose states must be read before `entries` can be applied."""
+        if self._stateless:
+            return []
+        return list({e.stored.stream for e in entries if self._wants(e) and e.stored.stream not in self._states})
+
+    def remember(self, streams: Sequence[str], stored: Mapping[str, str]) -> None:
+        """Take in the stored states, JSON text, of those of `streams` that have one."""
+        for stream in streams:
+            text = stored.get(stream)
+            self._states[stream] = self.projection.initial if text is None else self._decoder.decode(text)
+
+    def prepare(self, batch: Batch, now_ms: int) -> Prepared[S]:
+        """Apply `batch` in memory: the rows to write, the streams to park. Nothing of the follower changes yet."""
+        run = _Run(self, now_ms)
+        for entry in batch.entries:
+            if self._wants(entry) and entry.stored.stream not in self.parked:
+                run.take(entry)
+        moves = {part: (batch.before[part], pos) for part, pos in batch.after.items()}
+        return run.prepared(moves, parked=list(run.parked.values()), retaken=[])
+
+    def prepare_again(self, parked: Parked, entries: Sequence[Entry], more: bool, now_ms: int) -> Prepared[S] | None:
+        """Apply a parked stream's events from its first one on; None where it waits just as it did.
+
+        `more` says that there may be further events which the projection has passed.
+        """
+        run = _Run(self, now_ms)
+        assert not entries or entries[0].stored.seq == parked.seq, f"{parked.stream} has no number {parked.seq}"
+        for entry in entries:
+            if self._wants(entry):
+                run.take(entry)
+        again = run.parked.get(parked.stream)
+        if again is None and more:
+            again = msgspec.structs.replace(parked, seq=entries[-1].stored.seq + 1)
+        elif again is not None:
+            again = msgspec.structs.replace(again, since_ms=parked.since_ms)
+        return None if again == parked else run.prepared({}, [], [Retaken(parked.stream, parked.seq, again)])
+
+    def refuse(self, batch: Batch, reason: str, now_ms: int) -> Prepared[S]:
+        """Park the stream of a batch of one event, whose rows Postgres does not take."""
+        (entry,) = batch.entries
+        run = _Run(self, now_ms)
+        run.park(entry, "rejected", reason)
+        moves = {part: (batch.before[part], pos) for part, pos in batch.after.items()}
+        return run.prepared(moves, list(run.parked.values()), [])
+
+    def committed(self, prepared: Prepared[S]) -> None:
+        """What was prepared is written: go on from there."""
+        self.vector.update(prepared.after)
+        for parked in prepared.work.parked:
+            self.parked[parked.stream] = parked
+        for retaken in prepared.work.retaken:
+            del self.parked[retaken.stream]
+            if retaken.parked is not None:
+                self.parked[retaken.stream] = retaken.parked
+        for stream, state in prepared.states.items():
+            self._states[stream] = state
+            self._states.move_to_end(stream)
+        while len(self._states) > REMEMBERED:
+            self._states.popitem(last=False)
+
+    def go_back(self, checkpoint: Checkpoint) -> None:
+        """Forget all that is in memory and go on from a checkpoint."""
+        self.vector = dict(checkpoint.vector)
+        self.parked = dict(checkpoint.parked)
+        self._states.clear()
+
+    def state(self, stream: str) -> S:
+        """The stream's state as last committed; it must have been read."""
+        return self.projection.initial if self._stateless else self._states[stream]
+
+    def _wants(self, entry: Entry) -> bool:
+        """A type that this code does not know is wanted too: it may be one that matters."""
+        stored = entry.stored
+        return stored.type not in self._passed_over and stored.stream.startswith(self.projection.streams)
+
+    def begin(self) -> Writes:
+        """No writes yet."""
+        return Writes(self._shapes)
+
+
+class _Run(Generic[S]):
+    """Events being applied in memory, on top of what the follower has committed."""
+
+    def __init__(self, follower: Follower[S], now_ms: int) -> None:
+        self.parked: dict[str, Parked] = {}
+        self._follower = follower
+        self._projection = follower.projection
+        self._writes = follower.begin()
+        self._states: dict[str, S] = {}
+        self._now_ms = now_ms
+
+    def take(self, entry: Entry) -> None:
+        """Apply one event, or park its stream."""
+        stream = entry.stored.stream
+        if stream in self.parked:
+            return
+        before = self._states[stream] if stream in self._states else self._follower.state(stream)
+        try:
+            after, changes = self._projection.step(before, entry.recorded())
+            if changes:
+                self._writes.add(changes)
+        except CannotApply as problem:
+            self.park(entry, problem.code, problem.reason)
+        except Exception as error:  # noqa: BLE001  # whatever a step raises, its stream waits and the part goes on
+            self.park(entry, "failed", f"{type(error).__name__}: {error}")
+        else:
+            if after is not before:
+                self._states[stream] = after
+
+    def park(self, entry: Entry, code: str, reason: str) -> None:
+        """Have the stream wait at this event."""
+        stored = entry.stored
+        reason = reason.replace("\0", "")[:REASON_LENGTH]
+        self.parked[stored.stream] = Parked(stored.stream, stored.part, stored.seq, code, reason, self._now_ms)
+
+    def prepared(self, moves: dict[int, tuple[int, int]], parked: list[Parked], retaken: list[Retaken]) -> Prepared[S]:
+        """All that the events came to."""
+        projection = self._projection
+        work = Work(
+            name=projection.name,
+            version=projection.version,
+            schema=projection.schema,
+            moves=moves,
+            writes=self._writes.statements() + self._state_writes(),
+            parked=parked,
+            retaken=retaken,
+        )
+        return Prepared(work, self._states, {part: after for part, (_, after) in moves.items()})
+
+    def _state_writes(self) -> list[RowWrite]:
+        put: list[Mapping[str, Any]] = []
+        gone: list[Mapping[str, Any]] = []
+        for stream, state in self._states.items():
+            if state is self._projection.initial:
+                gone.append({"stream": stream})
+            else:
+                put.append({"stream": stream, "state": state})
+        writes = [RowWrite(STATES, "put", ("stream", "state"), put), RowWrite(STATES, "delete", ("stream",), gone)]
+        return [each for each in writes if each.rows]
+
+
+def definition(projection: Projection[Any]) -> Definition:
+    """The projection's version as the store makes it."""
+    return Definition(projection.name, projection.version, projection.schema, projection.ddl)

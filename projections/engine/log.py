@@ -1,0 +1,157 @@
+"""Batches of the log: each event decoded at most once, and only if some projection wants it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+import structlog
+from msgspec import Struct
+
+from domain.events import EVENTS, Event
+from infra.codec import UnknownEvent
+from infra.meta import decode_meta
+from infra.store import EventStore, StoredEvent, StoreGap
+from projections.engine.types import CannotApply, Recorded
+
+Decode = Callable[[StoredEvent], Event]
+"""From a stored event to its public form."""
+
+Vector = dict[int, int]
+"""A position in the log: part → the last position read there."""
+
+KNOWN = frozenset(str(each.__struct_config__.tag) for each in EVENTS)
+"""The event types that this code has; what is not among them parks a stream."""
+
+AGAIN_S = 5.0
+"""How often a part with a hole is tried again."""
+
+log = structlog.get_logger(__name__)
+
+_meta = lru_cache(maxsize=16)(decode_meta)  # the events of one command share their meta
+
+
+class Entry:
+    """An event of a batch. It is decoded when a projection first asks, and all projections share what came out."""
+
+    __slots__ = ("_decode", "_problem", "_recorded", "stored")
+
+    def __init__(self, stored: StoredEvent, decode: Decode) -> None:
+        self.stored = stored
+        self._decode = decode
+        self._recorded: Recorded | None = None
+        self._problem: CannotApply | None = None
+
+    def recorded(self) -> Recorded:
+        """The decoded event. Raises CannotApply, each time anew, where this code cannot decode it."""
+        if self._recorded is None:
+            if self._problem is None:
+                self._read()
+            if self._problem is not None:
+                raise CannotApply(self._problem.code, self._problem.reason)
+        assert self._recorded is not None
+        return self._recorded
+
+    def _read(self) -> None:
+        stored = self.stored
+        try:
+            meta = _meta(stored.meta)
+            self._recorded = Recorded(
+                stream=stored.stream,
+                seq=stored.seq,
+                part=stored.part,
+                pos=stored.pos,
+                at_ms=meta.at_ms,
+                subject=meta.subject,
+                command_id=stored.command_id,
+                event=self._decode(stored),
+            )
+        except UnknownEvent as error:
+            self._problem = CannotApply("unknown_event", str(error))
+        except Exception as error:  # noqa: BLE001  # whatever a damaged body raises, the stream waits and the part goes on
+            self._problem = CannotApply("undecodable", f"{type(error).__name__} in {stored.type} {stored.version}")
+
+
+class Batch:
+    """Events of several parts, each part's in order; the log between the vectors `before` and `after`.
+
+    The vectors hold the parts that have events here.
+    """
+
+    __slots__ = ("after", "before", "entries")
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        self.before: Vector = {}
+        self.after: Vector = {}
+        for entry in entries:
+            stored = entry.stored
+            if stored.part not in self.after:
+                self.before[stored.part] = stored.pos - 1
+            self.after[stored.part] = stored.pos
+
+    @classmethod
+    def joined(cls, batches: Iterable[Batch]) -> Batch:
+        """Batches that follow one another, as one."""
+        return cls([entry for batch in batches for entry in batch.entries])
+
+
+class Hole(Struct, frozen=True):
+    """A part that cannot be read on: after `pos` a number is missing. `again_s` is when it is tried again."""
+
+    pos: int
+    reason: str
+    again_s: float
+
+
+class Log:
+    """The event store as projections read it. A part with a hole is read up to it, and no further; the others go on."""
+
+    def __init__(self, store: EventStore, decode: Decode) -> None:
+        self._store = store
+        self._decode = decode
+        self.holes: dict[int, Hole] = {}
+
+    async def heads(self) -> Vector:
+        """The end of the log: the last position of every part."""
+        return dict(await self._store.part_heads())
+
+    async def read(self, vector: Mapping[int, int], limit: int, upto: Mapping[int, int] | None = None) -> Batch:
+        """About `limit` events after `vector`, of its parts alone, and none past `upto` where it is given."""
+        wanted = {p: pos for p, pos in vector.items() if (upto is None or pos < upto[p]) and not self._stopped(p, pos)}
+        events: list[StoredEvent] = []
+        while wanted:
+            try:
+                events = await self._store.read_parts(wanted, limit)
+                break
+            except StoreGap as gap:
+                self._stop(gap)
+                before = wanted.pop(gap.part)
+                if before < gap.pos:
+                    events = await self._store.read_parts({gap.part: before}, gap.pos - before)
+                    break
+        if self.holes:
+            self._heal(events)
+        return Batch([Entry(e, self._decode) for e in events if upto is None or e.pos <= upto[e.part]])
+
+    def _stopped(self, part: int, pos: int) -> bool:
+        hole = self.holes.get(part)
+        return hole is not None and pos >= hole.pos and time.monotonic() < hole.again_s
+
+    def _stop(self, gap: StoreGap) -> None:
+        if gap.part not in self.holes:
+            log.error("part_stopped", part=gap.part, pos=gap.pos, detail=gap.detail)
+        self.holes[gap.part] = Hole(gap.pos, gap.detail, time.monotonic() + AGAIN_S)
+
+    def _heal(self, events: list[StoredEvent]) -> None:
+        for event in events:
+            hole = self.holes.get(event.part)
+            if hole is not None and event.pos == hole.pos + 1:
+                log.info("part_resumed", part=event.part)
+                del self.holes[event.part]
+
+    async def read_stream(self, stream: str, seq: int, upto: int, limit: int) -> list[Entry]:
+        """The events of a stream from number `seq` on whose position in their part is at most `upto`."""
+        events = await self._store.read_stream(stream, seq - 1, limit)
+        return [Entry(each, self._decode) for each in events if each.pos <= upto]

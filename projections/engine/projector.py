@@ -1,0 +1,254 @@
+"""Keeps the projections of one process: who holds their locks applies, a batch a transaction, from the checkpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
+
+from infra.faults import Fault
+from infra.projection_store import Parked, ProjectionWriter, RowWrite, Stopped, WriteRefused, WriteStale
+from projections.engine.follower import Follower, Prepared, definition
+from projections.engine.log import Batch, Log
+from projections.engine.tail import Tail
+from projections.engine.types import Projection
+
+LINGER_MS = 20
+"""So long at least between two transactions: a busy log is written in larger batches, and rows are 20 ms older."""
+TAKE = 2_000
+CATCH_UP = 2_000
+"""Events a batch; 2,000 take about 20 ms of this process in memory, for which nothing else runs in it."""
+IDLE_MS = 250
+LOCK_S = 1.0
+"""How often a lock that another process holds is asked for."""
+AGAIN_S = 30.0
+"""How often parked streams are tried again, besides on start."""
+AGAIN_EVENTS = 1_000
+RECONNECT_S = (0.1, 2.0)
+
+log = structlog.get_logger(__name__)
+
+OnCommit = Callable[[Projection[Any], Sequence[RowWrite]], None]
+OnLock = Callable[[str, bool], None]
+
+
+class Projector:
+    """Brings `projections` up to date and keeps them there; `run` until cancelled.
+
+    `on_commit` is told the rows of each committed batch, by projection, once that follows the tail; `on_lock` whether
+    this process holds the lock of each of `others`, further names that it asks the lock of.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        log: Log,
+        tail: Tail,
+        projections: Sequence[Projection[Any]],
+        others: Sequence[str] = (),
+        on_commit: OnCommit = lambda projection, writes: None,
+        on_lock: OnLock = lambda name, held: None,
+    ) -> None:
+        self._url = url
+        self._log = log
+        self._tail = tail
+        self._projections = projections
+        self._others = others
+        self._on_commit = on_commit
+        self._on_lock = on_lock
+        self._followers: list[Follower[Any]] = []
+        self._stopped: dict[int, Stopped] = {}
+        self.applied = 0
+        """Events that batches held so far, whoever wanted them; the `bench` and metrics read it."""
+
+    async def run(self) -> None:
+        """Keep the projections for ever. Raises Fault("projection_changed"), which does not pass by waiting."""
+        delay_s = RECONNECT_S[0]
+        while True:
+            try:
+                writer = await ProjectionWriter.connect(self._url)
+                try:
+                    delay_s = RECONNECT_S[0]
+                    await self._keep(writer)
+                finally:
+                    await writer.close()
+            except Fault as fault:
+                if fault.code != "store_unavailable":
+                    raise
+                log.warning("projector_waits", code=fault.code, detail=fault.detail)
+            await asyncio.sleep(delay_s)
+            delay_s = min(delay_s * 2, RECONNECT_S[1])
+
+    async def _keep(self, writer: ProjectionWriter) -> None:
+        """Work on one connection, until it is lost."""
+        heads = await self._log.heads()
+        await writer.define([definition(each) for each in self._projections], heads)
+        self._followers = []
+        self._stopped = {stopped.part: stopped for stopped in await writer.stopped()}
+        lock_at = again_at = 0.0
+        while True:
+            began = time.monotonic()
+            if began >= lock_at:
+                lock_at = began + LOCK_S
+                if await self._ask_for_locks(writer):
+                    again_at = began
+            if began >= again_at:
+                again_at = began + AGAIN_S
+                for follower in self._followers:
+                    await self._take_up_parked(writer, follower)
+            await self._note_holes(writer)
+            if not await self._round(writer):
+                await self._arrival()
+            rest_s = began + LINGER_MS / 1000 - time.monotonic()
+            await asyncio.sleep(rest_s if rest_s > 0 and not self._behind() else 0)
+
+    async def _arrival(self) -> None:
+        try:
+            async with asyncio.timeout(IDLE_MS / 1000):
+                await self._tail.arrived.wait()
+        except TimeoutError:
+            pass
+
+    async def _ask_for_locks(self, writer: ProjectionWriter) -> bool:
+        """Take the locks that are free; whether there is one more projection to keep."""
+        kept = {follower.projection.schema for follower in self._followers}
+        found = False
+        for projection in self._projections:
+            if projection.schema not in kept and await writer.lock(projection.schema):
+                checkpoint = await writer.checkpoint(projection.name, projection.version)
+                self._followers.append(Follower(projection, writer.shapes(projection.schema), checkpoint))
+                found = True
+        for name in self._others:
+            self._on_lock(name, await writer.lock(name))
+        return found
+
+    async def _note_holes(self, writer: ProjectionWriter) -> None:
+        holes = self._log.holes
+        for part in holes.keys() - self._stopped.keys():
+            stopped = Stopped(part, holes[part].pos, holes[part].reason, _now_ms())
+            await writer.stop_part(stopped)
+            self._stopped[part] = stopped
+        passed = [
+            part
+            for part, stopped in self._stopped.items()
+            if part not in holes and self._followers and all(f.vector[part] > stopped.pos for f in self._followers)
+        ]
+        for part in passed:
+            await writer.resume_part(part)
+            del self._stopped[part]
+
+    def _behind(self) -> list[Follower[Any]]:
+        """Those that do not stand where the tail holds its events."""
+        return [each for each in self._followers if each.vector != self._tail.base]
+
+    async def _round(self, writer: ProjectionWriter) -> bool:
+        """One step for every follower; whether there was something to do.
+
+        Those that stand where the tail holds its events share them; the others read up to there by themselves.
+        """
+        there = [each for each in self._followers if each.vector == self._tail.base]
+        worked = False
+        if not there:
+            self._tail.let_go()
+        elif (batch := self._tail.take(TAKE)) is not None:
+            await self._apply(writer, there, batch, live=True)
+            worked = True
+        behind = self._behind()
+        while behind:
+            together = [each for each in behind if each.vector == behind[0].vector]
+            behind = [each for each in behind if each not in together]
+            batch = await self._log.read(together[0].vector, CATCH_UP, upto=self._tail.base)
+            if batch.entries:
+                await self._apply(writer, together, batch, live=False)
+                worked = True
+        return worked
+
+    async def _apply(self, writer: ProjectionWriter, followers: list[Follower[Any]], batch: Batch, live: bool) -> None:
+        """Apply a batch to followers that stand where it begins, in one transaction."""
+        prepared = []
+        for follower in followers:
+            await self._remember(writer, follower, batch)
+            prepared.append((follower, follower.prepare(batch, _now_ms())))
+            await asyncio.sleep(0)
+        try:
+            await writer.apply([each.work for _, each in prepared])
+        except WriteRefused as refused:
+            await self._narrow_down(writer, followers, batch, refused, live)
+        except WriteStale as stale:
+            # Another process applies although we hold the locks: ours were lost with a connection that came back.
+            raise Fault("store_unavailable", f"the checkpoint was moved by another process: {stale}") from stale
+        else:
+            self.applied += len(batch.entries)
+            for follower, each in prepared:
+                self._committed(follower, each, live)
+
+    def _committed(self, follower: Follower[Any], prepared: Prepared[Any], live: bool) -> None:
+        follower.committed(prepared)
+        name = follower.projection.schema
+        for parked in prepared.work.parked:
+            log.error("stream_parked", projection=name, stream=parked.stream, seq=parked.seq, code=parked.code)
+        for retaken in prepared.work.retaken:
+            if retaken.parked is None:
+                log.info("stream_resumed", projection=name, stream=retaken.stream, seq=retaken.seq)
+        if live:
+            self._on_commit(follower.projection, prepared.work.writes)
+
+    async def _narrow_down(
+        self,
+        writer: ProjectionWriter,
+        followers: list[Follower[Any]],
+        batch: Batch,
+        refused: WriteRefused,
+        live: bool,
+    ) -> None:
+        """Postgres does not take a row: find the projection and the event that it comes of, and park its stream."""
+        if len(followers) > 1:
+            for follower in followers:
+                await self._apply(writer, [follower], batch, live)
+        elif len(batch.entries) > 1:
+            middle = len(batch.entries) // 2
+            for half in (batch.entries[:middle], batch.entries[middle:]):
+                await self._apply(writer, followers, Batch(half), live)
+        else:
+            follower = followers[0]
+            parked = follower.refuse(batch, refused.reason, _now_ms())
+            await writer.apply([parked.work])
+            self._committed(follower, parked, live)
+
+    async def _remember(self, writer: ProjectionWriter, follower: Follower[Any], batch: Batch) -> None:
+        streams = follower.unknown_streams(batch.entries)
+        if streams:
+            follower.remember(streams, await writer.states(follower.projection.schema, streams))
+
+    async def _take_up_parked(self, writer: ProjectionWriter, follower: Follower[Any]) -> None:
+        for parked in list(follower.parked.values()):
+            await self._take_up(writer, follower, parked)
+
+    async def _take_up(self, writer: ProjectionWriter, follower: Follower[Any], parked: Parked) -> None:
+        """Try a parked stream again, as far as the projection has passed it; where it still fails, it waits on."""
+        limit = AGAIN_EVENTS
+        while True:
+            entries = await self._log.read_stream(parked.stream, parked.seq, follower.vector[parked.part], limit)
+            await self._remember(writer, follower, Batch(entries))
+            prepared = follower.prepare_again(parked, entries, len(entries) == limit, _now_ms())
+            if prepared is None:
+                return
+            try:
+                await writer.apply([prepared.work])
+            except WriteRefused:
+                if len(entries) <= 1:
+                    return
+                limit = len(entries) // 2
+                continue
+            self._committed(follower, prepared, live=False)
+            after = follower.parked.get(parked.stream)
+            if after is None or after.seq == parked.seq:
+                return
+            parked = after
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

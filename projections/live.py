@@ -1,0 +1,68 @@
+"""The tail of the log → public messages over Redis. Source: DESIGN "Projections", live.
+
+A table's message, on the table's channel: `{"table", "seq", "events": [{"seq", "at_ms", "type", …}, …]}`; `seq` is the
+last event's number, and a hole in the numbers means that something was lost and stands in Postgres. A lobby message, on
+the lobby's channel: a `LobbyTable`. Only public halves are in them, built field by field. Live has no past: it begins
+at the end of the log, so no rebuild repeats a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from domain.views import public_event
+from infra.projection_store import RowWrite
+from infra.redis import LOBBY as LOBBY_CHANNEL
+from infra.redis import Publisher, table_channel
+from projections.engine.log import Batch
+from projections.engine.types import CannotApply, Projection
+from projections.lobby import LOBBY, LobbyTable
+
+NAME = "live"
+"""The lock of who publishes. A second publisher would do no harm but double the messages."""
+TABLE = "table-"
+LOBBY_FIELDS = tuple(field.name for field in msgspec.structs.fields(LobbyTable))
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Live:
+    """Hands on what the tail reads and what the lobby's rows become, while `active`; never waits, never raises."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self.active = False
+
+    def batch(self, batch: Batch) -> None:
+        """A batch of the tail: one message for each table in it."""
+        if not self.active:
+            return
+        tables: dict[str, list[dict[str, Any]]] = {}
+        last: dict[str, int] = {}
+        for entry in batch.entries:
+            stored = entry.stored
+            if not stored.stream.startswith(TABLE):
+                continue
+            table_id = stored.stream[len(TABLE) :]
+            events = tables.setdefault(table_id, [])
+            last[table_id] = stored.seq
+            try:
+                recorded = entry.recorded()
+            except CannotApply:
+                continue  # this code does not know it: whoever does reads it from Postgres
+            events.append({"seq": recorded.seq, "at_ms": recorded.at_ms, **public_event(recorded.event)})
+        for table_id, events in tables.items():
+            message = _encode({"table": table_id, "seq": last[table_id], "events": events})
+            self._publisher.publish(table_channel(table_id), message)
+
+    def committed(self, projection: Projection[Any], writes: Sequence[RowWrite]) -> None:
+        """What a projection at the tail has written: the lobby's changed tables."""
+        if not self.active or projection.name != LOBBY.name:
+            return
+        for write in writes:
+            if write.table == "lobby_table":
+                for row in write.rows:
+                    self._publisher.publish(LOBBY_CHANNEL, _encode({name: row[name] for name in LOBBY_FIELDS}))

@@ -1,0 +1,107 @@
+"""All projections in one process: `khrap serve` and `khrap serve projector` run this."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import structlog
+
+from infra.codec import Codec
+from infra.faults import Fault
+from infra.redis import NUDGE, Message, Publisher, Subscriber
+from infra.store import EventStore
+from projections.catalogue import PROJECTIONS
+from projections.engine.log import Log
+from projections.engine.projector import Projector
+from projections.engine.tail import Tail
+from projections.engine.types import Projection
+from projections.live import NAME as LIVE
+from projections.live import Live
+
+RETRY_S = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+async def run(
+    store: EventStore,
+    codec: Codec,
+    *,
+    database_url: str,
+    redis_url: str,
+    projections: Sequence[Projection[Any]] = PROJECTIONS,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Keep the projections, and publish what happens, until `stop` is set or the task is cancelled.
+
+    Any number of processes may run this: each projection is kept by whoever holds its lock, and the next one takes over
+    when that one ends, however it ends. Postgres or Redis being away is waited for. Raises Fault where waiting does not
+    help: `projection_changed`, or what opening the store raises.
+    """
+    stop = stop or asyncio.Event()
+    running = asyncio.create_task(_run(store, codec, database_url, redis_url, projections))
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            await running
+    except* Fault as faults:
+        raise faults.exceptions[0] from None
+    finally:
+        for task in (running, stopping):
+            task.cancel()
+        await asyncio.gather(running, stopping, return_exceptions=True)
+
+
+async def _run(
+    store: EventStore, codec: Codec, database_url: str, redis_url: str, projections: Sequence[Projection[Any]]
+) -> None:
+    reading = Log(store, codec.decode_public)
+    tail = Tail(reading, await _heads(reading))
+    publisher = Publisher(redis_url)
+    live = Live(publisher)
+    tail.listen(live.batch)
+    store.on_append(lambda heads: tail.nudge())
+
+    def locked(name: str, held: bool) -> None:
+        live.active = held
+
+    projector = Projector(
+        database_url, reading, tail, projections, others=[LIVE], on_commit=live.committed, on_lock=locked
+    )
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(publisher.run())
+        tasks.create_task(_kept("nudges", lambda: _nudged(redis_url, tail)))
+        tasks.create_task(_kept("tail", tail.run))
+        tasks.create_task(_kept("projector", projector.run))
+
+
+async def _kept(what: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Do `work` for ever. A mistake of ours in it is logged and it begins anew: the rest of the process goes on."""
+    while True:
+        try:
+            await work()
+        except Fault:
+            raise
+        except Exception:
+            log.exception("projector_failed", what=what)
+        await asyncio.sleep(RETRY_S)
+
+
+async def _heads(reading: Log) -> dict[int, int]:
+    """The end of the log, as soon as the store answers."""
+    while True:
+        try:
+            return await reading.heads()
+        except Fault as fault:
+            log.warning("projector_waits", code=fault.code, detail=fault.detail)
+            await asyncio.sleep(RETRY_S)
+
+
+async def _nudged(redis_url: str, tail: Tail) -> None:
+    """Look at the log when another process says that it has appended."""
+    async for each in Subscriber(redis_url, [NUDGE]).messages():
+        if isinstance(each, Message):
+            tail.nudge()
