@@ -496,6 +496,13 @@ class HandExamined(Event, frozen=True, kw_only=True, tag="hand_examined"):
     reason: str
 
 
+class SessionOpened(Event, frozen=True, kw_only=True, tag="session_opened"):
+    """A page's one-time code was used, by the first who came with it; its stream can be begun only once."""
+
+    person: str
+    role: str
+
+
 TableEvent = (
     TableOpened
     | HandCommitted
@@ -538,7 +545,7 @@ AccountEvent = AccountOpened | Deposited | Withdrawn | BoughtIn | CashedOut | Ad
 
 TABLE_EVENTS: tuple[type[Event], ...] = TableEvent.__args__
 ACCOUNT_EVENTS: tuple[type[Event], ...] = AccountEvent.__args__
-ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined,)
+ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined, SessionOpened)
 EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS
 
 SECRETS: dict[type[Event], tuple[str, ...]] = {

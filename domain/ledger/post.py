@@ -43,6 +43,7 @@ from domain.events import (
     PlayerSatOut,
     PurseToppedUp,
     SeedDisclosed,
+    SessionOpened,
     SharePaid,
     TableClosed,
     TableClosing,
@@ -76,6 +77,7 @@ UNPOSTED: frozenset[type[Event]] = frozenset(
         TimeBankUsed,
         VoidProposed,
         SeedDisclosed,
+        SessionOpened,
     }
 )
 """Events that move no money and decide none: a reader need not even decode them."""
