@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
@@ -21,6 +21,10 @@ from msgspec import Struct
 from psycopg import sql
 
 from infra.embedded import EmbeddedServers
+from infra.embedded.postgres import OWNER
+from infra.migrations import FOLDERS
+from infra.store.connect import APP_ROLE
+from infra.store.migrate import migrate
 
 RUN_FOLDER = "KHRAP_TEST_RUN_FOLDER"
 BACKEND = os.environ.get("KHRAP_TEST_BACKEND", "embedded")
@@ -105,9 +109,7 @@ def template(postgres_url: str) -> Iterator[str]:
     """The name of a migrated database, from which `fresh_database` makes copies."""
     name = _name()
     _execute(postgres_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    from infra.store.migrate import migrate  # not needed by tests without a store
-
-    asyncio.run(migrate(with_database(postgres_url, name)))
+    asyncio.run(migrate(with_database(postgres_url, name), FOLDERS))
     yield name
     _execute(postgres_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -123,7 +125,7 @@ def fresh_database(postgres_url: str, template: str) -> Callable[[], AbstractCon
         _execute(postgres_url, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*identifiers))
         try:
             owner_url = with_database(postgres_url, name)
-            yield Database(name=name, owner_url=owner_url, app_url=owner_url)
+            yield Database(name=name, owner_url=owner_url, app_url=as_application(owner_url))
         finally:
             _execute(postgres_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifiers[0]))
 
@@ -147,6 +149,18 @@ def module_database(fresh_database: Callable[[], AbstractContextManager[Database
 def with_database(url: str, name: str) -> str:
     """The same server's URL for another database."""
     return urlsplit(url)._replace(path=f"/{name}").geturl()
+
+
+def as_application(url: str) -> str:
+    """The URL as the application's role: logged in as that role on our own servers, elsewhere switched to it.
+
+    The role has no password, and elsewhere one may be asked for.
+    """
+    parts = urlsplit(url)
+    if parts.netloc == f"{OWNER}@":
+        return parts._replace(netloc=f"{APP_ROLE}@").geturl()
+    option = quote(f"-c role={APP_ROLE}")
+    return parts._replace(query="&".join(filter(None, [parts.query, f"options={option}"]))).geturl()
 
 
 def _name() -> str:
