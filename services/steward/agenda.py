@@ -58,7 +58,7 @@ def _seats(table: Table) -> Iterator[Item]:
             continue
         if seat.auto_top_up and seat.purse < seat.buy_in and running(table) is None:
             yield Item(table.at_ms, f"top-up-{seat.player}", _for(AutoTopUp, seat.player))
-        idle = idle_due_ms(seat)
+        idle = idle_due_ms(table, seat)
         if idle is not None:
             yield Item(idle, f"idle-{seat.player}", _for(RemoveIdle, seat.player))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -150,10 +151,10 @@ class Steward:
                     task.add_done_callback(self._running.discard)
             self._wake.clear()
             pause = (self._due[0][0] - now) / 1000 if self._due else 1.0
-            try:
-                await asyncio.wait_for(self._wake.wait(), min(max(pause, 0.001), 1.0))
-            except TimeoutError:
-                pass
+            # Not wait_for: before Python 3.12 it may swallow a cancellation that comes as the event is set.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(max(pause, 0.001), 1.0)):
+                    await self._wake.wait()
 
     async def _send(self, table_id: str, version: int, item: Item) -> None:
         caller = CLOCK if item.kind.startswith("clock-") else STEWARD

@@ -1,0 +1,209 @@
+"""What nobody asks for is done once, at its time, whoever is stopped when. T3, T4, T11, T13."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from msgspec.structs import replace
+
+from domain.commands import CloseTable, Leave, Sit, SitOut, StartHand
+from domain.events import Settings
+from domain.table import Table, deadline, running, seat_at
+from infra.beat import Beat
+from infra.clock import Clock, ManualClock, SystemClock
+from infra.meta import decode_meta
+from services.play.types import Answer
+from services.steward.steward import Steward
+from tests.conftest import Database
+from tests.services.house import SETTINGS, House, acting, house_on, some_action
+
+QUICK = replace(SETTINGS, turn_ms=100, time_bank_ms=100)
+
+
+@asynccontextmanager
+async def stewarded(house: House, database: Database, clock: Clock | None = None) -> AsyncIterator[None]:
+    """A steward at work."""
+    beat = Beat(database.app_url)
+    steward = Steward(house.store, house.play, beat, clock or house.clock)
+    task = asyncio.create_task(steward.run())
+    try:
+        yield
+    finally:
+        assert not task.done(), task
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await beat.close()
+
+
+async def until(house: House, table_id: str, holds: Callable[[Table], bool]) -> Table:
+    """Wait until the table is so."""
+    async with asyncio.timeout(30):
+        while True:
+            table = await house.state(table_id)
+            if holds(table):
+                return table
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def house(database: Database) -> AsyncIterator[House]:
+    async with house_on(database.app_url) as made:
+        yield made
+
+
+async def types(house: House, table_id: str) -> list[str]:
+    return [e.type for e in await house.store.read_stream(f"table-{table_id}")]
+
+
+async def test_t4_hands_start_and_t11_the_clock_alone_ends_them(house: House, database: Database) -> None:
+    table_id = await house.table("anna", "boris", settings=QUICK)
+    async with stewarded(house, database):
+        table = await until(house, table_id, lambda t: t.hand_no >= 1)
+    # Two expiries in a row, then he sits out: nobody plays on by the clock alone.
+    assert [s.sitting_out for s in table.seats] == [True, True]
+    assert "time_bank_used" in await types(house, table_id)
+    clocked = [e for e in await house.store.read_stream(f"table-{table_id}") if b'"by":"clock"' in e.body]
+    assert clocked
+    assert {decode_meta(e.meta).by for e in clocked} == {"clock"}
+
+
+async def test_two_stewards_do_everything_once(house: House, database: Database) -> None:
+    table_id = await house.table("anna", "boris", "vera", settings=replace(QUICK, pause_ms=0))
+    async with house_on(database.app_url) as other:
+        chance = random.Random(8)
+        async with stewarded(house, database), stewarded(other, database):
+            while (table := await house.state(table_id)).hand_no < 3:
+                if running(table) is None:
+                    await asyncio.sleep(0.005)
+                    continue
+                player, action = some_action(table, chance)
+                await house.do(table_id, player, acting(player, table.turn, action))
+            await house.do(table_id, "operator", lambda at, _: CloseTable(at_ms=at, reason="the night is over"))
+            await until(house, table_id, lambda t: t.closed)
+    seen = await types(house, table_id)
+    assert seen.count("hand_started") == seen.count("hand_settled") + seen.count("hand_voided")
+    assert seen.count("player_left") == 3
+    assert seen[-1] == "table_closed"
+
+
+async def test_t3_who_leaves_during_a_hand_is_acted_for_at_once_and_paid_after_it(
+    house: House, database: Database
+) -> None:
+    table_id = await house.table("anna", "boris", settings=replace(SETTINGS, turn_ms=600_000))
+    await house.do(table_id, "steward", lambda at, _: StartHand(at_ms=at))
+    table = await house.state(table_id)
+    due = deadline(table)
+    assert due is not None
+    leaver = seat_at(table, due.seat)
+    assert leaver is not None
+    async with stewarded(house, database):
+        await house.do(table_id, leaver.player, lambda at, _: Leave(at_ms=at, player=leaver.player))
+        stayer = next(s.player for s in table.seats if s.player != leaver.player)
+        while running(table := await house.state(table_id)) is not None:
+            due = deadline(table)
+            assert due is not None
+            on_turn = seat_at(table, due.seat)
+            if on_turn is not None and on_turn.player == stayer:
+                player, action = some_action(table, random.Random(9))
+                await house.do(table_id, player, acting(player, table.turn, action))
+            else:
+                await asyncio.sleep(0.005)
+        table = await until(house, table_id, lambda t: len(t.seats) == 1)
+    assert table.seats[0].player == stayer
+    assert table.departures[0].player == leaver.player
+    assert await house.balance(leaver.player) == 100_000 + table.departures[0].purse
+
+
+async def test_t3_auto_top_up_fills_the_purse_between_hands(house: House, database: Database) -> None:
+    table_id = await house.table("boris")
+    await house.account("anna", 1_000_000)
+    answer = await house.do(
+        table_id, "anna", lambda at, _: Sit(at_ms=at, player="anna", buy_in=40_000, auto_top_up=True)
+    )
+    assert isinstance(answer, Answer)
+    async with stewarded(house, database):
+        chance = random.Random(10)
+        while "purse_topped_up" not in await types(house, table_id):
+            table = await house.state(table_id)
+            if running(table) is None:
+                await asyncio.sleep(0.005)
+                continue
+            player, action = some_action(table, chance)
+            await house.do(table_id, player, acting(player, table.turn, action))
+
+
+async def test_t3_squatters_are_made_to_leave_after_ten_minutes(database: Database) -> None:
+    clock = ManualClock(1_800_000_000_000)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", "boris")
+        await house.do(table_id, "anna", lambda at, _: SitOut(at_ms=at, player="anna"))
+        async with stewarded(house, database):
+            clock.advance(10 * 60 * 1_000 - 1)
+            await asyncio.sleep(0.3)
+            assert len((await house.state(table_id)).seats) == 2
+            clock.advance(1)
+            table = await until(house, table_id, lambda t: len(t.seats) == 1)
+        assert table.seats[0].player == "boris"
+        assert await house.balance("anna") == 200_000
+
+
+async def test_t11_after_the_clock_was_away_every_open_decision_gets_its_full_time_anew(database: Database) -> None:
+    clock = ManualClock(1_800_000_000_000)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", "boris", settings=replace(SETTINGS, turn_ms=60_000, time_bank_ms=0))
+        async with stewarded(house, database):
+            await until(house, table_id, lambda t: running(t) is not None)
+        clock.advance(3_600_000)
+        async with stewarded(house, database):
+            table = await until(house, table_id, lambda t: t.opened_at_ms == clock.now_ms())
+    assert (await events_after_start(database, table_id))[-1] == "deadlines_renewed"
+    due = deadline(table)
+    assert due is not None
+    assert due.clock_acts_ms == clock.now_ms() + 60_000
+
+
+async def events_after_start(database: Database, table_id: str) -> list[str]:
+    async with house_on(database.app_url) as house:
+        return await types(house, table_id)
+
+
+async def test_t11_a_short_stop_renews_nothing(database: Database) -> None:
+    clock = ManualClock(1_800_000_000_000)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", "boris")
+        async with stewarded(house, database):
+            await until(house, table_id, lambda t: running(t) is not None)
+        clock.advance(1_900)
+        before = await house.state(table_id)
+        async with stewarded(house, database):
+            await asyncio.sleep(0.3)
+        assert await house.state(table_id) == before
+
+
+async def test_stopped_again_and_again_it_misses_nothing(database: Database) -> None:
+    """The steward is cancelled at any await, many times, while hands go on by the clock and by players."""
+    settings: Settings = replace(QUICK, turn_ms=30, time_bank_ms=0)
+    async with house_on(database.app_url, SystemClock()) as house:
+        table_id = await house.table("anna", "boris", "vera", settings=settings)
+        chance = random.Random(11)
+        for _ in range(25):
+            async with stewarded(house, database):
+                await asyncio.sleep(chance.random() * 0.1)
+            await _anyone_acts(house, table_id, chance)
+        await house.do(table_id, "operator", lambda at, _: CloseTable(at_ms=at, reason="enough"))
+        async with stewarded(house, database):
+            await until(house, table_id, lambda t: t.closed)
+        seen = await types(house, table_id)
+        assert seen.count("hand_started") == seen.count("hand_settled") + seen.count("hand_voided")
+        assert seen.count("table_closed") == 1
+
+
+async def _anyone_acts(house: House, table_id: str, chance: random.Random) -> None:
+    table = await house.state(table_id)
+    if running(table) is not None:
+        player, action = some_action(table, chance)
+        await house.do(table_id, player, acting(player, table.turn, action))
