@@ -1,0 +1,1 @@
+"""The HTTP API: routes, problems, roles, idempotency and event streams. Source: DESIGN "The API"."""

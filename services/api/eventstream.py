@@ -1,0 +1,90 @@
+"""A response that is an event stream: it ends when the client goes, and gives up one that does not read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from typing import Any
+
+from litestar import Request, Response
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from infra.telemetry import logger
+from services.api.auth import verified_of
+from services.api.problems import Rejection
+
+SEND_S = 20.0
+"""A client that takes nothing for so long is let go; it resumes by number."""
+
+log = logger("api")
+
+
+class EventStream(Response[None]):
+    """Chunks of `text/event-stream`. What the source raises before its first chunk is answered as a problem."""
+
+    def __init__(self, chunks: AsyncGenerator[bytes]) -> None:
+        super().__init__(None)
+        self._chunks = chunks
+
+    def to_asgi_response(self, app: Any, request: Request[Any, Any, Any], **_: Any) -> ASGIApp:  # type: ignore[override]
+        """The framework's: what is run to answer."""
+        return self._stream
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._chunks) as chunks:
+            first = await anext(chunks)
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": 200,
+                    "headers": [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")],
+                }
+            )
+            gone = asyncio.create_task(_until_gone(receive))
+            sending = asyncio.create_task(_send_all(first, chunks, send))
+            try:
+                await asyncio.wait({gone, sending}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (gone, sending):
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
+
+
+async def _send_all(first: bytes, chunks: AsyncIterator[bytes], send: Send) -> None:
+    try:
+        await _send(send, first)
+        async for chunk in chunks:
+            await _send(send, chunk)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    except TimeoutError:
+        log.info("stream_given_up", seconds=SEND_S)
+
+
+async def _send(send: Send, body: bytes) -> None:
+    async with asyncio.timeout(SEND_S):
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def last_seen(request: Request[Any, Any, Any], after: int | None) -> int | None:
+    """The last event that the client has: `Last-Event-ID`, which browsers send, or `after`. Raises Rejection."""
+    header = request.headers.get("last-event-id")
+    if header is None:
+        return after
+    if not header.isascii() or not header.isdecimal() or len(header) > 15:
+        raise Rejection("invalid", "header Last-Event-ID: the number of an event")
+    return int(header)
+
+
+def holder_of(request: Request[Any, Any, Any]) -> str:
+    """What the caller's streams are counted under: his name, or his address where he has none."""
+    verified = verified_of(request)
+    if verified is not None:
+        return verified.caller.subject
+    return f"from {request.client.host}" if request.client else "from somewhere"

@@ -1,0 +1,55 @@
+"""The forms of ids, amounts and texts that the service takes. Source: DESIGN "Streams and events", rulebook T1, S2.
+
+A pattern ends in `(?!\\n)` because `$` alone lets a line end through.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from domain.money import TABLE_LIMIT
+
+UUID7 = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$(?!\n)"
+PLAYER = r"^[a-z0-9_-]{1,64}$(?!\n)"
+EXAMPLE_TABLE = "018f0000-0000-7000-8000-000000000001"
+EXAMPLE_HAND = "018f0000-0000-7000-8000-0000000000aa"
+
+TableId = Annotated[str, Meta(pattern=UUID7, description="a table's id, a UUIDv7", examples=[EXAMPLE_TABLE])]
+HandId = Annotated[str, Meta(pattern=UUID7, description="a hand's id, a UUIDv7", examples=[EXAMPLE_HAND])]
+PlayerId = Annotated[str, Meta(pattern=PLAYER, description="a player: the subject of his token", examples=["anna"])]
+Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", description="a currency's three letters", examples=["RUB"])]
+Amount = Annotated[
+    int, Meta(ge=1, le=TABLE_LIMIT, description="an amount in minor units, a whole number", examples=[100_000])
+]
+Text = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f]*$(?!\n)",
+        description="one line of text",
+        examples=["asked for by both players"],
+    ),
+]
+Turn = Annotated[
+    int, Meta(ge=0, le=2**53 - 1, description="the number of the decision that is answered", examples=[17])
+]
+Seat = Annotated[int, Meta(ge=0, le=11, description="a seat's number, from 0", examples=[2])]
+ClientSeed = Annotated[
+    str,
+    Meta(
+        pattern=r"^([0-9a-f]{2}){1,64}$(?!\n)",
+        description="1 to 64 bytes in hex, fresh and random (S2)",
+        examples=["6b1f0c55a2d94e01"],
+    ),
+]
+PageSize = Annotated[int, Meta(ge=1, le=200, description="how many at most")]
+Number = Annotated[int, Meta(ge=0, le=2**53 - 1, description="an event's number in its stream")]
+IDEMPOTENCY_KEY = r"^[\x21-\x7e]{1,128}$(?!\n)"
+LATEST = 2**53 - 1
+Moment = Annotated[int, Meta(ge=0, le=LATEST, description="milliseconds since 1970 UTC")]
+Cursor = Annotated[
+    str, Meta(min_length=1, max_length=400, pattern=r"^[A-Za-z0-9_-]+$(?!\n)", description="`next` of the page before")
+]

@@ -1,0 +1,87 @@
+"""Sessions of pages: a one-time code for a cookie that no script can read. Source: DESIGN "The API"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Controller, Request, Response, delete, post
+from litestar.datastructures import Cookie
+
+from services.api.answers import Session
+from services.api.auth import COOKIE, own_origin
+from services.api.bodies import Nothing, SessionBody
+from services.api.house import house
+from services.api.operation import Operation, described
+from services.api.problems import Rejection
+from services.api.roles import ANYONE
+from services.api.tokens import SESSION_S, NotValid
+from services.api.writes import decode, idempotency_key
+
+Incoming = Request[Any, Any, Any]
+
+
+class SessionRoutes(Controller):
+    """`/v1/session`."""
+
+    path = "/v1/session"
+
+    @post(
+        "/",
+        status_code=200,
+        opt=described(
+            Operation(
+                tag="session",
+                summary="Exchange a one-time code for a session cookie",
+                description="For pages of this host. A code is good once; the same code with the same key is repeated.",
+                rule=ANYONE,
+                answer=Session,
+                writes=True,
+                body=SessionBody,
+                problems=("code_spent", "too_large", "unsupported_media_type"),
+                example={"code": "eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl"},
+            )
+        ),
+    )
+    async def begin(self, request: Incoming) -> Response[Session]:
+        """The cookie is HttpOnly and SameSite=Strict, and ends by itself."""
+        own_origin(request)
+        key = idempotency_key(request)
+        content = await request.body()
+        body = decode(request, content, SessionBody)
+        rooms = house(request)
+        try:
+            verified = rooms.codes.verify(body.code)
+        except NotValid as error:
+            raise Rejection("code_spent", str(error)) from None
+        digest = rooms.digest(request.method, request.scope["path"], content)
+        if verified.jti is None or not await rooms.access.spend(verified.caller, verified.jti, key, digest):
+            raise Rejection("code_spent", "the code was used already; ask for a new one")
+        expires_ms = rooms.clock.now_ms() + SESSION_S * 1_000
+        session = Session(subject=verified.caller.subject, role=verified.caller.role, expires_ms=expires_ms)
+        cookie = _cookie(rooms.sessions.sign(verified.caller), SESSION_S, secure=rooms.secure_cookies)
+        return Response(session, cookies=[cookie])
+
+    @delete(
+        "/",
+        status_code=204,
+        opt=described(
+            Operation(
+                tag="session",
+                summary="End the session",
+                rule=ANYONE,
+                answer=None,
+                status=204,
+                writes=True,
+                body=Nothing,
+            )
+        ),
+    )
+    async def finish(self, request: Incoming) -> Response[None]:
+        """The browser forgets the cookie."""
+        idempotency_key(request)
+        decode(request, await request.body(), Nothing)
+        return Response(None, status_code=204, cookies=[_cookie("", 0, secure=house(request).secure_cookies)])
+
+
+def _cookie(value: str, max_age_s: int, *, secure: bool) -> Cookie:
+    return Cookie(COOKIE, value=value, max_age=max_age_s, path="/", httponly=True, samesite="strict", secure=secure)
