@@ -54,8 +54,9 @@ def from_events(events: Iterable[Event]) -> HandFile:
                 gone = event.cards
             case _:
                 action = _action(hand, event, gone)
-                actions += () if action is None else (action,)
-                gone = ()
+                if action is not None:
+                    actions.append(action)
+                    gone = ()
         hand = evolve_hand(hand, event)
     raise ValueError("these events hold no ended hand")
 

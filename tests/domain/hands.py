@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from itertools import combinations
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -28,12 +29,26 @@ GAMES: tuple[GameName, ...] = ("khrap", "frap", "khrap5")
 EXAMPLES = int(os.environ.get("KHRAP_EXAMPLES", "0"))
 
 seeds = st.integers(min_value=0, max_value=2**64 - 1)
-"""Of random hands; hypothesis prints the one that fails."""
+"""Of random hands."""
 
 
-def examples(count: int) -> settings:
-    """`count` examples in an ordinary run, KHRAP_EXAMPLES of them in a long one."""
-    return settings(max_examples=EXAMPLES or count, deadline=None, suppress_health_check=list(HealthCheck))
+def for_seeds(count: int) -> Callable[[Callable[[int], None]], Callable[[], None]]:
+    """The test is run with `count` random seeds, in a long run with KHRAP_EXAMPLES of them; a failing one is printed.
+
+    A note, since the pytest plugin of schemathesis leaves plain values out of hypothesis' own report.
+    """
+
+    def decorate(test: Callable[[int], None]) -> Callable[[], None]:
+        @settings(max_examples=EXAMPLES or count, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(seed=seeds)
+        @wraps(test)
+        def run(seed: int) -> None:
+            note(f"seed={seed}")
+            test(seed)
+
+        return run
+
+    return decorate
 
 
 class Turn(Struct, frozen=True, kw_only=True):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from hypothesis import given
-
 from domain.act import act
 from domain.events import (
     BankToppedUp,
@@ -28,14 +26,13 @@ from tests.domain.hands import (
     Turn,
     events_of,
     every_action,
-    examples,
     folded,
+    for_seeds,
     offered,
     random_decks,
     random_hand,
     random_start,
     random_turns,
-    seeds,
 )
 
 
@@ -85,8 +82,7 @@ class Till:
         return sum(self.purses.values()) + self.bank + self.house
 
 
-@given(seed=seeds)
-@examples(150)
+@for_seeds(150)
 def test_t8_money_is_conserved_in_every_event(seed: int) -> None:
     started, *events = events_of(random_hand(seed))
     assert isinstance(started, HandStarted)
@@ -106,8 +102,7 @@ def test_t8_money_is_conserved_in_every_event(seed: int) -> None:
         assert not any(p.fine_due for p in result.players), "T8"
 
 
-@given(seed=seeds)
-@examples(12)
+@for_seeds(12)
 def test_h3_offers_and_refusals_agree_on_every_action(seed: int) -> None:
     rng = random.Random(seed)
     started = random_start(rng)
@@ -126,8 +121,7 @@ def test_h3_offers_and_refusals_agree_on_every_action(seed: int) -> None:
                     assert isinstance(act(hand, seat, action, "player", decks), Refused) != legal, (seat, action)
 
 
-@given(seed=seeds)
-@examples(100)
+@for_seeds(100)
 def test_k_every_state_but_a_finished_hand_has_a_legal_action(seed: int) -> None:
     for turn in random_hand(seed):
         hand, seat = turn.after, asked(turn.after)
@@ -148,8 +142,7 @@ def test_k_every_state_but_a_finished_hand_has_a_legal_action(seed: int) -> None
             assert only.do != "play" or len(only.cards) == 1
 
 
-@given(seed=seeds)
-@examples(100)
+@for_seeds(100)
 def test_t12_every_hand_ends_within_max_deals(seed: int) -> None:
     turns = random_hand(seed)
     most = turns[0].before.options.max_deals
@@ -161,8 +154,7 @@ def test_t12_every_hand_ends_within_max_deals(seed: int) -> None:
     assert isinstance(last, HandSettled | HandVoided)
 
 
-@given(seed=seeds)
-@examples(60)
+@for_seeds(60)
 def test_t11_the_clock_alone_finishes_any_hand(seed: int) -> None:
     rng = random.Random(seed)
     started = random_start(rng)
@@ -179,8 +171,7 @@ def test_t11_the_clock_alone_finishes_any_hand(seed: int) -> None:
     assert hand.deal_no <= before + 1, "T12: one deal that only the clock acted in ends the hand"
 
 
-@given(seed=seeds)
-@examples(100)
+@for_seeds(100)
 def test_k2_no_card_is_lost_or_doubled(seed: int) -> None:
     for turn in random_hand(seed):
         hand = turn.after
@@ -194,8 +185,7 @@ def test_k2_no_card_is_lost_or_doubled(seed: int) -> None:
                 assert not set(turn.action.cards or ()) & set(p.cards), "K11: a discard does not come back"
 
 
-@given(seed=seeds)
-@examples(100)
+@for_seeds(100)
 def test_t9_to_t11_the_shape_of_a_result(seed: int) -> None:
     turns = random_hand(seed)
     start, last = turns[0].before, turns[-1].after

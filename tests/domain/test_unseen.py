@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator, Mapping
 
 import msgspec
-from hypothesis import given
 from msgspec.structs import replace
 
 from domain.cards import Card
@@ -15,7 +14,7 @@ from domain.games import game_of
 from domain.hand import Hand, asked, at
 from domain.legal import Offer, clause, forced, judge, offers
 from domain.refusal import Refused
-from tests.domain.hands import Turn, every_action, examples, random_hand, seeds
+from tests.domain.hands import Turn, every_action, for_seeds, random_hand
 
 
 def sees(hand: Hand, seat: int) -> bool:
@@ -71,8 +70,7 @@ def refusals(hand: Hand, seat: int) -> list[Refused | None]:
     return [judge(hand, seat, a) for a in tried if sees(hand, seat) or (a.card is None and a.cards is None)]
 
 
-@given(seed=seeds)
-@examples(60)
+@for_seeds(60)
 def test_f2_k2_offers_do_not_depend_on_cards_unseen(seed: int) -> None:
     rng = random.Random(seed)
     turns = random_hand(seed)

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
 from msgspec.structs import replace
 
 from domain.act import act, unfold
@@ -37,7 +36,7 @@ from domain.money import ante
 from domain.options import GameName, Options
 from domain.refusal import Refused
 from domain.table import Table, record
-from tests.domain.hands import GAMES, events_of, examples, folded, random_hand, seeds
+from tests.domain.hands import GAMES, events_of, folded, for_seeds, random_hand
 from tests.domain.ledger.evenings import TABLE_ID, TABLE_STREAM, evening, table_only
 from tests.domain.ledger.folding import Fold, first_mismatch
 
@@ -70,8 +69,7 @@ def test_t7_t8_t9_t10_random_evenings_are_reckoned_as_they_were_settled(game: Ga
         _books_close(log, fold, f"seed {seed}, {game}")
 
 
-@examples(300)
-@given(seed=seeds)
+@for_seeds(300)
 def test_t7_t8_t9_t10_a_random_hand_is_reckoned_as_it_was_settled(seed: int) -> None:
     """Any game, options, stakes and purses up to T1's limit; decks stacked for the words that need rare cards."""
     started, *events = events_of(random_hand(seed))
