@@ -145,7 +145,9 @@ class Evening:
     def _open(self) -> None:
         assert self._do(OpenTable(at_ms=self.now, settings=self.settings, fresh=self._fresh()))
         for player in self.players:
-            assert self._account(player, OpenAccount(at_ms=self.now, player=player, currency=CURRENCY), b"\1" * 16)
+            assert self._account(
+                player, OpenAccount(at_ms=self.now, player=player, currency=CURRENCY), self._next_command()
+            )
 
     def _buy_in(self) -> int:
         return max(1, self.settings.entry_limit + self.rng.choice((0, 0, 1, self.settings.stake * 7)))

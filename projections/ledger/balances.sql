@@ -1,0 +1,5 @@
+select account, currency, sum(balance)::bigint as balance
+from {schema}.balance
+where account = any(%(accounts)s)
+group by account, currency
+order by account, currency

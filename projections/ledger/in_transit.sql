@@ -1,0 +1,6 @@
+select account, currency, sum(balance)::bigint as balance
+from {schema}.balance
+where account like 'transit:%%'
+group by account, currency
+having sum(balance) <> 0
+order by account, currency

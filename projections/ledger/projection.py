@@ -1,0 +1,78 @@
+"""The ledger as a projection: each event posted by the ledger's own reckoning, into entries and balances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from domain.ledger import POSTED, Book, Mismatch, Postings, opening, post
+from domain.ledger.books import NewAccount, NewTable
+from projections.engine.types import Add, CannotApply, Change, Insert, Projection, Recorded
+
+NAME = "ledger"
+MISMATCH = "mismatch"
+"""The code of a parked stream whose record differs from the ledger's reckoning: its table is to be halted."""
+
+_UNOPENED: Book = NewTable("")
+"""The state of any stream before its first event; which book it gets, its name says."""
+
+
+def step(state: Book, recorded: Recorded) -> tuple[Book, Sequence[Change]]:
+    """Post one event. Raises CannotApply(`mismatch`), and UnknownRules, which parks the stream as `failed`."""
+    book = opening(recorded.stream) if isinstance(state, NewTable | NewAccount) else state
+    assert book is not None, recorded.stream
+    after, outcome = post(book, recorded.event, recorded.seq, recorded.command_id)
+    if outcome is None:
+        return after, ()
+    if isinstance(outcome, Mismatch):
+        raise CannotApply(MISMATCH, described(outcome))
+    return after, changes(outcome, recorded)
+
+
+def described(mismatch: Mismatch) -> str:
+    """A mismatch in one sentence, for who has to look into it."""
+    where = f"hand {mismatch.hand_id}, event {mismatch.seq}" if mismatch.hand_id else f"event {mismatch.seq}"
+    recorded, reckoned = (("nothing" if f is None else f) for f in (mismatch.recorded, mismatch.reckoned))
+    return f"{mismatch.clause}: {mismatch.what} is recorded as {recorded}, reckoned as {reckoned} ({where})"
+
+
+def changes(postings: Postings, recorded: Recorded) -> list[Change]:
+    """The rows of postings that take effect at an event."""
+    part, pos, currency = recorded.part, recorded.pos, postings.currency
+    made: list[Change] = []
+    moved: dict[str, int] = {}
+    for n, e in enumerate(postings.entries):
+        moved[e.debit] = moved.get(e.debit, 0) - e.amount
+        moved[e.credit] = moved.get(e.credit, 0) + e.amount
+        row = {
+            "part": part,
+            "pos": pos,
+            "n": n,
+            "at_ms": recorded.at_ms,
+            "stream": recorded.stream,
+            "seq": e.seq,
+            "hand_id": e.hand_id or None,
+            "clause": e.clause,
+            "currency": currency,
+            "debit": e.debit,
+            "credit": e.credit,
+            "amount": e.amount,
+        }
+        made.append(Insert("entry", row))
+    for account, amount in moved.items():
+        if amount:
+            key = {"account": account, "currency": currency, "part": part}
+            made.append(Add("balance", key, {"balance": amount}))
+    return made
+
+
+LEDGER: Projection[Book] = Projection(
+    name=NAME,
+    version=1,
+    ddl=(Path(__file__).parent / "schema.sql").read_text(),
+    streams=("table-", "account-"),
+    handles=tuple(sorted(POSTED, key=lambda event: event.__name__)),
+    state=Book,
+    initial=_UNOPENED,
+    step=step,
+)
