@@ -1,0 +1,107 @@
+"""The composition root: runs the parts of the service, in this process and on this loop, and stops them in order.
+
+The parts are `api`, `projector` and `steward`, each alone or all together, here or in many processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal, get_args
+
+from litestar.types import ControllerRouterHandler
+
+from infra.beat import Beat
+from infra.projection_store import ProjectionReader
+from infra.redis import NUDGE, Publisher
+from infra.settings import Settings
+from infra.telemetry import logger
+from projections import runner
+from projections.ledger.reads import mismatches
+from services.core import Core, open_core
+from services.node import Node
+from services.steward.alarms import Alarms
+from services.steward.steward import Steward
+
+Part = Literal["api", "projector", "steward"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+log = logger("runtime")
+
+
+@asynccontextmanager
+async def running(
+    core: Core,
+    parts: Sequence[Part],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    more: Sequence[ControllerRouterHandler] = (),
+) -> AsyncIterator[str]:
+    """Run `parts` for as long as the block runs; gives the API's base URL, empty where the API is not among them.
+
+    `more` are routes beside the API's.
+
+    At the end the API takes no more connections, lets go of those who follow tables and answers what it has begun; then
+    the others end. A part that fails ends the block: raises an exception group.
+    """
+    async with asyncio.TaskGroup() as group:
+        others = []
+        if "projector" in parts:
+            others.append(group.create_task(_projector(core), name="projector"))
+        else:
+            others.append(group.create_task(_nudging(core), name="nudging"))
+        if "steward" in parts:
+            others.append(group.create_task(_steward(core), name="steward"))
+        api = Node(core, host, port, more) if "api" in parts else None
+        serving = None if api is None else group.create_task(api.run(), name="api")
+        try:
+            if api is not None:
+                await api.ready()
+            yield "" if api is None else api.url
+        finally:
+            if api is not None and serving is not None:
+                api.stop()
+                await asyncio.wait([serving])
+            for task in others:
+                task.cancel()
+
+
+async def serve(settings: Settings, parts: Sequence[Part]) -> None:
+    """Run `parts` until SIGTERM or SIGINT, then stop gracefully. Raises Fault, or a group of what parts failed with."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, stop.set)
+    try:
+        async with open_core(settings) as core, running(core, parts, host=settings.host, port=settings.port) as url:
+            log.info("serving", parts=list(parts), url=url or None)
+            await stop.wait()
+            log.info("stopping")
+    finally:
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(each)
+
+
+async def _projector(core: Core) -> None:
+    addresses = core.addresses
+    await runner.run(core.store, core.codec, database_url=addresses.application, redis_url=addresses.redis)
+
+
+async def _steward(core: Core) -> None:
+    beat = Beat(core.addresses.application)
+    try:
+        async with ProjectionReader(core.addresses.application) as reader, asyncio.TaskGroup() as group:
+            group.create_task(Steward(core.store, core.play, beat, core.clock).run())
+            group.create_task(Alarms(core.play, lambda: mismatches(reader)).run())
+    finally:
+        await beat.close()
+
+
+async def _nudging(core: Core) -> None:
+    """Tell the projector, which runs elsewhere, of each append: without it he looks every 50 ms."""
+    publisher = Publisher(core.addresses.redis)
+    core.store.on_append(lambda heads: publisher.publish(NUDGE, b""))
+    await publisher.run()
