@@ -47,6 +47,7 @@ async def running(
     At the end the API takes no more connections, lets go of those who follow tables and answers what it has begun; then
     the others end. A part that fails ends the block: raises an exception group.
     """
+    api = Node(core, host, port, more) if "api" in parts else None
     async with asyncio.TaskGroup() as group:
         others = []
         if "projector" in parts:
@@ -55,7 +56,6 @@ async def running(
             others.append(group.create_task(_nudging(core), name="nudging"))
         if "steward" in parts:
             others.append(group.create_task(_steward(core), name="steward"))
-        api = Node(core, host, port, more) if "api" in parts else None
         serving = None if api is None else group.create_task(api.run(), name="api")
         try:
             if api is not None:

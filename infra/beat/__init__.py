@@ -1,4 +1,4 @@
-"""The steward's sign of life, so that a stop of the clock is noticed by the one who comes after. Source: rulebook T11."""
+"""The steward's sign of life: whoever comes after it knows how long the clock was away. Source: rulebook T11."""
 
 from infra.beat.beat import FOLDER, Beat
 

@@ -1,0 +1,215 @@
+"""`khrap bench actions`: durable player actions a second over HTTP, beside a no-op POST of the same server.
+
+One process each: the API, the projector, the steward, and the load generator. Actions and no-ops are measured in turn,
+window by window, with as many callers: at a table one player acts at a time, so a table is a caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+import msgspec
+
+from infra.entropy import SystemEntropy
+from infra.faults import Fault
+from infra.settings import Settings
+from services.api.tokens import Signer
+from services.bench import noop
+from services.bench.common import Report, machine, median, percentile, temporary_home
+from services.bench.drive import Plan, PlanTable, Result, Way, Window
+from services.bots import Client
+from services.core import Core, open_core
+
+CASES = (1, 16, 64)
+WAYS: tuple[Way, ...] = ("noop", "actions")
+PLAYERS = 3
+CURRENCY = "RUB"
+STAKE = 100
+BUY_IN = 20 * STAKE
+DEPOSIT = 10**9
+"""Tables top their players up by themselves, from this."""
+TURN_MS = 3_600_000
+"""Nobody is acted for while the generator stands still."""
+WINDOWS = 3
+WARM_UP_S = 1.0
+START_S = 60.0
+STOP_S = 20.0
+
+Progress = Callable[[int, int | None, str], None]
+
+
+async def bench_actions(seconds: float, progress: Progress) -> Report:
+    """Measure all cases for so many seconds each and way. Raises Fault."""
+    rows, ratio = [], {}
+    total = len(CASES) * WINDOWS * 2
+    with temporary_home() as settings:
+        async with open_core(settings) as core, _service(settings) as address:
+            for number, tables in enumerate(CASES):
+                plan = await _plan(core, address, tables)
+                done = number * WINDOWS * 2
+                windows: dict[Way, list[Result]] = {"actions": [], "noop": []}
+                async with _generator(plan) as ask:
+                    for do in WAYS:
+                        await ask(Window(do, WARM_UP_S))
+                    for _ in range(WINDOWS):
+                        for do in WAYS:
+                            progress(done, total, f"{tables} tables, {do}")
+                            windows[do].append(await ask(Window(do, seconds / WINDOWS)))
+                            done += 1
+                row = _row(tables, windows)
+                rows.append(row)
+                ratio[str(tables)] = row["ratio"]
+    return Report("actions", machine(), tuple(rows), ratio)
+
+
+def _row(tables: int, windows: dict[Way, list[Result]]) -> dict[str, Any]:
+    rates = {do: median([r.count / r.seconds for r in results]) for do, results in windows.items()}
+    latencies = {do: [each for r in results for each in r.latencies_ms] for do, results in windows.items()}
+    actions = sum(r.count for r in windows["actions"])
+    return {
+        "case": str(tables),
+        "tables": tables,
+        "players": tables * PLAYERS,
+        "actions_per_s": round(rates["actions"], 1),
+        "p50_ms": percentile(latencies["actions"], 0.5),
+        "p99_ms": percentile(latencies["actions"], 0.99),
+        "views_per_action": round(sum(r.reads for r in windows["actions"]) / max(actions, 1), 3),
+        "reference": "no-op POST",
+        "noop_per_s": round(rates["noop"], 1),
+        "noop_p50_ms": percentile(latencies["noop"], 0.5),
+        "ratio": round(rates["actions"] / rates["noop"], 3),
+    }
+
+
+@asynccontextmanager
+async def _service(settings: Settings) -> AsyncIterator[str]:
+    """API, projector and steward, a process each, on the servers that run; gives the API's URL."""
+    port = _free_port()
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("KHRAP_")},
+        "KHRAP_HOME": settings.home,
+        "KHRAP_PORT": str(port),
+        "KHRAP_LOG_LEVEL": settings.log_level,
+    }
+    async with AsyncExitStack() as stack:
+        for arguments in (
+            ("-m", noop.__name__),
+            ("-m", "services.cli", "serve", "projector"),
+            ("-m", "services.cli", "serve", "steward"),
+        ):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
+            )
+            stack.push_async_callback(_stop, process)
+        address = f"http://127.0.0.1:{port}"
+        await _answering(address)
+        yield address
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+        try:
+            async with asyncio.timeout(STOP_S):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+async def _answering(address: str) -> None:
+    """Returns when the API is ready."""
+    async with httpx.AsyncClient(base_url=address) as http:
+        try:
+            async with asyncio.timeout(START_S):
+                while True:
+                    try:
+                        if (await http.get("/readyz")).is_success:
+                            return
+                    except httpx.TransportError:
+                        pass
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise Fault("bench", f"the API did not start within {START_S:.0f} s") from None
+
+
+async def _plan(core: Core, address: str, tables: int) -> Plan:
+    """Open the tables and seat their players."""
+    entropy = SystemEntropy()
+    signer = Signer(core.keys, core.clock, entropy)
+    url = httpx.URL(address)
+    async with httpx.AsyncClient(base_url=address, timeout=30.0) as http:
+
+        def client(subject: str, role: str) -> Client:
+            return Client(http, signer.bearer(subject, role), entropy)
+
+        cashier, operator = client("cashier", "cashier"), client("operator", "operator")
+        planned = []
+        for n in range(tables):
+            opened = await operator.post("/v1/tables", _settings())
+            tokens = []
+            for i in range(PLAYERS):
+                player = f"bench-{tables}-{n}-{i}"
+                await cashier.post("/v1/accounts", {"player": player, "currency": CURRENCY})
+                await cashier.post(f"/v1/accounts/{player}/{CURRENCY}/deposits", {"amount": DEPOSIT})
+                seat = {"buy_in": BUY_IN, "auto_top_up": True}
+                await client(player, "player").post(f"/v1/tables/{opened['table_id']}/seat", seat)
+                tokens.append(signer.bearer(player, "player"))
+            planned.append(PlanTable(opened["table_id"], tuple(tokens)))
+    assert url.port is not None
+    return Plan(url.host, url.port, tuple(planned), noop.PATH)
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        "currency": CURRENCY,
+        "stake": STAKE,
+        "max_seats": PLAYERS,
+        "pause_ms": 0,
+        "turn_ms": TURN_MS,
+        "options": {"game": "khrap"},
+    }
+
+
+@asynccontextmanager
+async def _generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
+    """The load generator's process; gives what asks it for a window."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "services.bench.drive",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=64 * 1024 * 1024,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    send, receive = process.stdin, process.stdout
+
+    async def ask(window: Window) -> Result:
+        send.write(msgspec.json.encode(window) + b"\n")
+        line = await receive.readline()
+        if not line:
+            raise Fault("bench", "the load generator failed; what it says stands above")
+        return msgspec.json.decode(line, type=Result)
+
+    send.write(msgspec.json.encode(plan) + b"\n")
+    try:
+        yield ask
+    finally:
+        send.close()
+        await _stop(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

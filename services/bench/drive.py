@@ -1,0 +1,191 @@
+"""The load generator, a process of its own: callers who act at tables, or call a no-op, as fast as they are answered.
+
+It reads JSON lines on standard input: first a `Plan`, then a `Window` at a time, and answers each with a `Result`.
+Between windows it stands still in the middle of the hands that it plays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import sys
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from services.bench.course import Course
+from services.bench.wire import Wire
+
+POLL_S = 0.002
+"""How often a table is looked at while the steward has not started its next hand yet."""
+NOOP_BODY = b'{"turn":17,"do":"play","card":"As"}'
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+Way = Literal["actions", "noop"]
+
+
+class PlanTable(Struct, frozen=True):
+    """A table: its id, and the bearer tokens of its players."""
+
+    table_id: str
+    tokens: tuple[str, ...]
+
+
+class Plan(Struct, frozen=True):
+    """Where the service is, which tables there are, and the path of the no-op."""
+
+    host: str
+    port: int
+    tables: tuple[PlanTable, ...]
+    noop: str
+
+
+class Window(Struct, frozen=True):
+    """What to do, and for how long."""
+
+    do: Way
+    seconds: float
+
+
+class Result(Struct, frozen=True):
+    """What was done: how much of it in how many seconds, how many views were read beside it, and each one's time."""
+
+    count: int
+    seconds: float
+    reads: int
+    latencies_ms: list[float]
+
+
+class Refused(Exception):
+    """The service said no to what should be right: the measurement is void."""
+
+
+class Caller:
+    """One table's players, who act one after another as the game has it: one caller at a time."""
+
+    def __init__(self, plan: Plan, table: PlanTable) -> None:
+        self._plan = plan
+        self._table = table
+        self._path = f"/v1/tables/{table.table_id}"
+        self._chance = random.Random(table.table_id)  # noqa: S311 (choices at play)
+        self._wires: list[Wire] = []
+        self._by_seat: dict[int, Wire] = {}
+        self._course: Course | None = None
+        self._hand_id = ""
+        self._turn = 0
+        self._keys = 0
+        self.reads = 0
+
+    async def connect(self) -> None:
+        """A connection for each player."""
+        for token in self._table.tokens:
+            headers = f"Authorization: Bearer {token}\r\n"
+            self._wires.append(await Wire.connect(self._plan.host, self._plan.port, headers))
+
+    async def act(self, until: float, latencies: list[float]) -> None:
+        """Act until then, in the loop's time; each action's time in seconds goes into `latencies`."""
+        now = asyncio.get_running_loop().time
+        while now() < until:
+            course = self._course
+            seat = None if course is None else course.asked
+            if course is None or seat is None:
+                await self._join_next_hand(until)
+                continue
+            body = _encode({"turn": self._turn, **course.choose(self._chance)})
+            self._keys += 1
+            began = now()
+            status, answer = await self._by_seat[seat].post(f"{self._path}/actions", body, f"bench-{self._keys}")
+            latencies.append(now() - began)
+            if status != 200:
+                raise Refused(f"{status} to {body.decode()}: {answer.decode()[:500]}")
+            done = _decode(answer)
+            self._turn = done["turn"]
+            course.take(done["events"])
+
+    async def call(self, until: float, latencies: list[float]) -> None:
+        """Call the no-op until then."""
+        now = asyncio.get_running_loop().time
+        while now() < until:
+            self._keys += 1
+            began = now()
+            status, answer = await self._wires[0].post(self._plan.noop, NOOP_BODY, f"bench-{self._keys}")
+            latencies.append(now() - began)
+            if status != 200:
+                raise Refused(f"{status} to the no-op: {answer.decode()[:500]}")
+
+    async def _join_next_hand(self, until: float) -> None:
+        """Wait for the steward's next deal, and have each player see his cards."""
+        view = await self._view(self._wires[0])
+        while not self._is_new(view["hand"]):
+            await asyncio.sleep(POLL_S)
+            if asyncio.get_running_loop().time() >= until:
+                return
+            view = await self._view(self._wires[0])
+        hand = view["hand"]
+        cards = {}
+        for wire in self._wires:
+            own = (await self._view(wire))["you"] if wire is not self._wires[0] else view["you"]
+            self._by_seat[own["seat"]] = wire
+            if own["cards"] is not None:
+                cards[own["seat"]] = own["cards"]
+        order = [player["seat"] for player in hand["players"]]
+        self._hand_id, self._turn = f"{hand['hand_id']}/{hand['deal_no']}", view["turn"]["turn"]
+        self._course = Course(order, hand["dealer"], hand["trump_card"], {seat: cards[seat] for seat in order})
+
+    def _is_new(self, hand: dict[str, Any] | None) -> bool:
+        """Whether it is a deal that this caller has not played."""
+        if hand is None or hand["phase"] != "declaring":
+            return False
+        return f"{hand['hand_id']}/{hand['deal_no']}" != self._hand_id
+
+    async def _view(self, wire: Wire) -> dict[str, Any]:
+        self.reads += 1
+        status, answer = await wire.get(self._path)
+        if status != 200:
+            raise Refused(f"{status} to a view: {answer.decode()[:500]}")
+        return _decode(answer)
+
+
+async def measure(callers: list[Caller], window: Window) -> Result:
+    """All callers at once, for one window."""
+    loop = asyncio.get_running_loop()
+    latencies: list[float] = []
+    reads = sum(caller.reads for caller in callers)
+    began = loop.time()
+    until = began + window.seconds
+    async with asyncio.TaskGroup() as group:
+        for caller in callers:
+            work = caller.act if window.do == "actions" else caller.call
+            group.create_task(work(until, latencies))
+    taken_s = loop.time() - began
+    return Result(
+        count=len(latencies),
+        seconds=taken_s,
+        reads=sum(caller.reads for caller in callers) - reads,
+        latencies_ms=[round(each * 1_000, 3) for each in latencies],
+    )
+
+
+async def main() -> None:
+    """Serve the lines of standard input until it ends."""
+    loop = asyncio.get_running_loop()
+    plan = msgspec.json.decode(await loop.run_in_executor(None, sys.stdin.readline), type=Plan)
+    callers = [Caller(plan, table) for table in plan.tables]
+    for caller in callers:
+        await caller.connect()
+    gc.freeze()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        result = await measure(callers, msgspec.json.decode(line, type=Window))
+        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    import uvloop
+
+    uvloop.run(main())

@@ -1,0 +1,5 @@
+"""The command line `khrap`. Source: DESIGN "The command line"."""
+
+from services.cli.entry import main
+
+__all__ = ["main"]

@@ -1,0 +1,5 @@
+"""`python -m services.cli` is `khrap`."""
+
+from services.cli.entry import main
+
+main()

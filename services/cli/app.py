@@ -1,0 +1,25 @@
+"""All commands, put together."""
+
+from __future__ import annotations
+
+import typer
+
+from services.cli.commands import audit, bench, database, demo, ledger, projections, serve, token
+
+app = typer.Typer(
+    help="Khrap: an event-sourced service for the card games khrap, frap and khrap5.",
+    epilog="Exit code 0: the thing holds. 1: it does not. 2: it could not be tried, or was asked wrongly.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+demo.add_to(app)
+serve.add_to(app)
+token.add_to(app)
+app.add_typer(database.app, name="db")
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(projections.app, name="projections")
+app.add_typer(audit.app, name="audit")
+app.add_typer(bench.app, name="bench")

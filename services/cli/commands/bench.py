@@ -1,0 +1,72 @@
+"""`khrap bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from services.cli.output import AsJson, Progress
+
+if TYPE_CHECKING:
+    from services.bench.common import Report
+
+app = typer.Typer(
+    help="The benchmarks: ours beside a reference, in the same run. They use servers and a folder of their own.",
+    no_args_is_help=True,
+)
+
+Seconds = Annotated[float, typer.Option("--seconds", min=0.2, help="How long each case is measured.")]
+
+
+@app.command()
+def append(seconds: Seconds = 5.0, as_json: AsJson = False) -> None:
+    """Events a second into the store, beside plain INSERTs by pgbench with as many clients."""
+    from services.bench.append import bench_append
+
+    _report("append", lambda progress: bench_append(seconds=seconds, progress=progress), as_json)
+
+
+@app.command()
+def actions(seconds: Seconds = 6.0, as_json: AsJson = False) -> None:
+    """Durable player actions a second over HTTP, beside an authenticated no-op POST of the same server."""
+    from services.bench.actions import bench_actions
+
+    _report("actions", lambda progress: bench_actions(seconds=seconds, progress=progress), as_json)
+
+
+@app.command()
+def load(
+    hands: Annotated[int, typer.Option(min=11, help="How many hands lie behind the long table.")] = 10_000,
+    as_json: AsJson = False,
+) -> None:
+    """Time to load a table with 10 hands behind it and with many."""
+    from services.bench.load import bench_load
+
+    _report("load", lambda progress: bench_load(hands=hands, progress=progress), as_json)
+
+
+def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: bool) -> None:
+    from services.cli import output, running
+
+    running.settings("error")
+
+    async def measured(progress: Progress) -> Report:
+        return await bench(progress)
+
+    with output.progress(f"bench {name}") as progress:
+        report = running.run(measured(progress))
+    if as_json:
+        output.print_json(report)
+        return
+    numbers = [column for column in report.rows[0] if isinstance(report.rows[0][column], int | float)]
+    output.print_table(
+        list(report.rows[0]), ([_text(each) for each in row.values()] for row in report.rows), numbers=numbers
+    )
+    for case, ratio in report.ratio.items():
+        print(f"{case}: {ratio:.2f} × the reference")
+
+
+def _text(value: object) -> str:
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,98 @@
+"""`khrap db`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from services.cli.entry import FAILS
+from services.cli.output import AsJson
+
+if TYPE_CHECKING:
+    from infra.settings import Settings
+    from infra.store.migrate import Migration
+
+app = typer.Typer(
+    help="The event store's database: make it, bring it up to date, see how it stands.", no_args_is_help=True
+)
+
+
+@app.command()
+def init(
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=32_767, help="How many parts streams are hashed into; fixed for ever.", show_default="256"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the store. Where there is one already it is left as it is, and brought up to date."""
+    _migrate(parts, as_json)
+
+
+@app.command()
+def migrate(as_json: AsJson = False) -> None:
+    """Bring the database up to date, as its owner (KHRAP_DATABASE_OWNER_URL); an empty one gets a store."""
+    _migrate(None, as_json)
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """How the database stands: its migrations, its events. 0 if nothing is to be done."""
+    from services.cli import output, running
+
+    standing, counts = running.run(_status(running.settings()))
+    if as_json:
+        output.print_json({"migrations": standing, **counts})
+    else:
+        output.print_table(("migration", "state"), ((f"{m.folder}/{m.number:04d}_{m.name}", m.state) for m in standing))
+        for name, count in counts.items():
+            print(f"{name}: {count:,}")
+    if any(each.state != "applied" for each in standing):
+        raise typer.Exit(FAILS)
+
+
+def _migrate(parts: int | None, as_json: bool) -> None:
+    from services.cli import output, running
+
+    applied = running.run(_migrated(running.settings(), parts))
+    if as_json:
+        output.print_json({"applied": applied})
+    elif not applied:
+        print("up to date, nothing to do")
+    else:
+        for each in applied:
+            print(f"applied {each.folder}/{each.number:04d}_{each.name}")
+
+
+async def _migrated(settings: Settings, parts: int | None) -> list[Migration]:
+    from infra.faults import Fault
+    from infra.migrations import FOLDERS
+    from infra.store.migrate import migrate
+    from services.core import servers
+
+    async with servers(settings) as addresses:
+        if addresses.owner is None:
+            raise Fault("settings", "set KHRAP_DATABASE_OWNER_URL: only the owner may make or change tables")
+        return await migrate(addresses.owner, FOLDERS, parts)
+
+
+async def _status(settings: Settings) -> tuple[list[Migration], dict[str, int]]:
+    from infra.migrations import FOLDERS
+    from infra.store import EventStore
+    from infra.store.migrate import db_status, migrate
+    from services.core import servers
+
+    async with servers(settings) as addresses:
+        standing = await db_status(addresses.application, FOLDERS)
+        if settings.is_embedded and all(each.state == "pending" for each in standing):
+            assert addresses.owner is not None
+            await migrate(addresses.owner, FOLDERS)
+            standing = await db_status(addresses.application, FOLDERS)
+        if any(each.folder == "store" and each.state != "applied" for each in standing):
+            return standing, {}
+        async with await EventStore.open(addresses.application) as store:
+            heads = await store.part_heads()
+        return standing, {"parts": len(heads), "events": sum(heads.values())}

@@ -1,0 +1,111 @@
+"""What every part of the service stands on, made from settings: servers, keys, store, play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from infra.clock import Clock, SystemClock
+from infra.codec import Codec
+from infra.embedded import EmbeddedServers
+from infra.entropy import Entropy, SystemEntropy
+from infra.faults import Fault
+from infra.keys import Keys, load_keys
+from infra.migrations import FOLDERS
+from infra.sealing import Sealer
+from infra.settings import Settings
+from infra.store import EventStore
+from infra.store.connect import APP_ROLE
+from infra.store.migrate import Migration, db_status, migrate
+from services.play.service import Play
+
+
+class Addresses(Struct, frozen=True):
+    """Where the servers are: Postgres as its owner (None where nobody told us) and as the application, and Redis."""
+
+    owner: str | None
+    application: str
+    redis: str
+
+
+class Core(Struct, frozen=True, kw_only=True):
+    """What every part stands on."""
+
+    settings: Settings
+    addresses: Addresses
+    keys: Keys
+    clock: Clock
+    entropy: Entropy
+    sealer: Sealer
+    codec: Codec
+    store: EventStore
+    play: Play
+
+
+@asynccontextmanager
+async def servers(settings: Settings) -> AsyncIterator[Addresses]:
+    """The servers of the settings, or the embedded ones, held for as long as the block runs. Raises Fault."""
+    if settings.database_url is not None:
+        assert settings.redis_url is not None, "settings ask for both"
+        yield Addresses(settings.database_owner_url, settings.database_url, settings.redis_url)
+        return
+    held = await asyncio.to_thread(EmbeddedServers.start, settings.home_folder)
+    try:
+        as_application = urlsplit(held.postgres_url)._replace(netloc=f"{APP_ROLE}@").geturl()
+        yield Addresses(held.postgres_url, as_application, held.redis_url)
+    finally:
+        await asyncio.to_thread(held.close)
+
+
+async def prepare(settings: Settings, addresses: Addresses) -> None:
+    """Have a store of this version: embedded it is made and brought up to date; elsewhere an empty database gets one.
+
+    Raises Fault where there is something to do that is not ours to do: `khrap db init` or `migrate` says so.
+    """
+    if settings.is_embedded:
+        assert addresses.owner is not None
+        await migrate(addresses.owner, FOLDERS)
+        return
+    standing = await db_status(addresses.application, FOLDERS)
+    if all(each.state == "pending" for each in standing) and addresses.owner is not None:
+        await migrate(addresses.owner, FOLDERS)
+        return
+    for each in standing:
+        if each.state != "applied":
+            raise Fault("store_not_migrated", _to_do(each, is_empty=all(e.state == "pending" for e in standing)))
+
+
+def _to_do(migration: Migration, *, is_empty: bool) -> str:
+    name = f"{migration.folder}/{migration.number:04d}_{migration.name}.sql"
+    if migration.state != "pending":
+        return f"the database's migration {name} is {migration.state} to this version of the service"
+    command = "init" if is_empty else "migrate"
+    return f"the database lacks {name}; run `khrap db {command}` with KHRAP_DATABASE_OWNER_URL"
+
+
+@asynccontextmanager
+async def open_core(settings: Settings, *, readers: int = 4) -> AsyncIterator[Core]:
+    """Servers, keys, store and play, closed in the other order at the end. Raises Fault."""
+    async with AsyncExitStack() as stack:
+        keys = load_keys(settings)
+        addresses = await stack.enter_async_context(servers(settings))
+        await prepare(settings, addresses)
+        store = await stack.enter_async_context(await EventStore.open(addresses.application, readers=readers))
+        clock, entropy = SystemClock(), SystemEntropy()
+        sealer = Sealer(keys.master, entropy)
+        codec = Codec(sealer)
+        yield Core(
+            settings=settings,
+            addresses=addresses,
+            keys=keys,
+            clock=clock,
+            entropy=entropy,
+            sealer=sealer,
+            codec=codec,
+            store=store,
+            play=Play(store, codec, sealer, clock, entropy),
+        )
