@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from infra.embedded.binaries import COPIES, Binaries
+from infra.embedded.plan import ServerPlan
 from infra.embedded.privileges import Account, can_enter
-from infra.embedded.supervisor import ServerPlan
 from infra.faults import Fault
 
 OWNER = "khrap"  # the superuser

@@ -18,6 +18,7 @@ from infra.embedded import postgres, supervisor, valkey
 from infra.embedded.binaries import binaries_for
 from infra.embedded.leftovers import clear_leftovers
 from infra.embedded.note import read_note
+from infra.embedded.plan import Plan
 from infra.embedded.privileges import Account, can_enter, server_account
 from infra.faults import Fault
 from infra.home import make_home
@@ -158,7 +159,7 @@ def _launch(home: Path, lock: int) -> socket.socket | None:
         data = postgres.data_folder(home, account, binaries)
         run_folder = _make_run_folder(account)
         sockets = run_folder / "sockets"
-        plan: supervisor.Plan = {
+        plan: Plan = {
             "run_folder": str(run_folder),
             "control": str(run_folder / "control"),
             "lock_fd": lock,

@@ -1,11 +1,13 @@
 """The process that keeps the embedded servers: a script of its own, on the standard library alone.
 
-It is started by `servers.py` with a plan (JSON, see `Plan`) on standard input and goes to the background. Every process
-that uses the servers holds a connection to its control socket, on which it is told the servers' addresses once they are
-ready; when the last connection is gone, the servers are stopped. The kernel closes connections whatever way a process
-ends, so the servers never outlive their users. Should this process be killed itself, the kernel stops them (Linux;
-elsewhere the next start finds and stops what was left). A server that dies is started again.
+It is started by `servers.py` with a plan (JSON, see `plan.py`) on standard input and goes to the background. Every
+process that uses the servers holds a connection to its control socket, on which it is told the servers' addresses once
+they are ready; when the last connection is gone, the servers are stopped. The kernel closes connections whatever way a
+process ends, so the servers never outlive their users. Should this process be killed itself, the kernel stops them
+(Linux; elsewhere the next start finds and stops what was left). A server that dies is started again.
 """
+
+from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -20,35 +22,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, TypedDict
+from typing import TYPE_CHECKING, NoReturn
 
-
-class ServerPlan(TypedDict):
-    """One server: command, log file, where its readiness shows, the signals that stop it (milder first)."""
-
-    name: str
-    argv: list[str]
-    log: str
-    ready_file: str | None
-    ready_socket: str | None
-    stop_signals: list[int]
-
-
-class Plan(TypedDict):
-    """What to run, as whom (null: as we are), and what to tell those who connect."""
-
-    run_folder: str
-    control: str
-    lock_fd: int
-    uid: int | None
-    gid: int | None
-    servers: list[ServerPlan]
-    answer: dict[str, str]
-
+if TYPE_CHECKING:  # only for the types: as a script of its own it cannot import from the project
+    from infra.embedded.plan import Plan, ServerPlan
 
 FIRST_TRIES = 6  # before the first readiness: enough for the last back-ends of a killed server to be gone
-LATER_TRIES = 40  # after it
-STEADY_S = 10.0  # a server that was up for so long has its tries again
+STEADY_S = 10.0  # a server that was up for so long is started again at once
 STOP_S = 20.0  # per stop signal
 CLIENT_S = 10.0  # without any client for so long after the start: our starter died
 
@@ -110,26 +90,32 @@ class Server:
             )
 
     def tend(self) -> None:
-        """Notice a death, start again when it is time, notice readiness. Raises ServerLost when it will not live."""
-        now = time.monotonic()
+        """Notice a death, start again when it is time, notice readiness.
+
+        Raises ServerLost when it does not come up. One that was up is tried again for as long as it takes: the loss of
+        one server does not end the other.
+        """
         if self.process is not None and self.process.poll() is not None:
-            if self.is_ready and now - self.started_at >= STEADY_S:
-                self.failures = 0
-            self.failures += 1
-            say(f"{self.plan['name']} ended with {self.process.returncode}")
-            if self.failures >= (LATER_TRIES if self.was_ready else FIRST_TRIES):
-                raise ServerLost(self.plan["name"], f"ended with code {self.process.returncode}", self.plan["log"])
+            self.failed(f"ended with code {self.process.returncode}")
             self.process = None
             self.is_ready = False
-            self.next_try_at = now + min(0.05 * 2.0**self.failures, 2.0)
-        if self.process is None and now >= self.next_try_at:
+        if self.process is None and time.monotonic() >= self.next_try_at:
             try:
                 self.spawn()
             except (OSError, subprocess.SubprocessError) as error:
-                raise ServerLost(self.plan["name"], f"cannot be executed: {error}", self.plan["log"]) from error
+                self.failed(f"cannot be executed: {error}")
         if self.process is not None and not self.is_ready and self.answers(self.process.pid):
             self.is_ready = self.was_ready = True
             say(f"{self.plan['name']} is ready as process {self.process.pid}")
+
+    def failed(self, reason: str) -> None:
+        """Count a failure and put off the next try, longer each time."""
+        say(f"{self.plan['name']} {reason}")
+        now = time.monotonic()
+        self.failures = 1 if self.is_ready and now - self.started_at >= STEADY_S else self.failures + 1
+        if self.failures >= FIRST_TRIES and not self.was_ready:
+            raise ServerLost(self.plan["name"], reason, self.plan["log"])
+        self.next_try_at = now + min(0.05 * 2.0**self.failures, 2.0)
 
     def answers(self, pid: int) -> bool:
         """PostgreSQL: the eighth line of its `postmaster.pid` says so. Valkey: it answers a PING."""
@@ -178,12 +164,11 @@ class Supervisor:
         self.noted: list[int] = []
         self.selector = selectors.DefaultSelector()
         self.selector.register(listener, selectors.EVENT_READ)
-        self.waker, wakened = socket.socketpair()
-        for end in (self.waker, wakened):
+        self.waker, self.wakened = socket.socketpair()
+        for end in (self.waker, self.wakened):
             end.setblocking(False)
         self.selector.register(self.waker, selectors.EVENT_READ)
-        signal.set_wakeup_fd(wakened.fileno())
-        self.wakened = wakened
+        signal.set_wakeup_fd(self.wakened.fileno())
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self.on_stop_signal)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -200,10 +185,10 @@ class Supervisor:
                 for server in self.servers:
                     server.tend()
                 self.note_pids()
-                if all(server.is_ready for server in self.servers):
+                is_up = all(server.is_ready for server in self.servers)
+                if is_up:
                     self.tell_clients()
-                settled = all(server.is_ready for server in self.servers)
-                for key, _ in self.selector.select(1.0 if settled else 0.01):
+                for key, _ in self.selector.select(1.0 if is_up else 0.01):
                     self.serve(key.fileobj)
         except ServerLost as lost:
             say(f"giving up: {lost}")

@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 
 from infra.embedded.binaries import Binaries
-from infra.embedded.supervisor import ServerPlan
+from infra.embedded.plan import ServerPlan
 
 SOCKET = "valkey.sock"
 
