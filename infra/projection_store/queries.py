@@ -14,3 +14,8 @@ FOLDER = Folder("projections", SQL / "migrations")
 def query(name: str) -> bytes:
     """The text of `sql/<name>`."""
     return (SQL / name).read_bytes()
+
+
+def one_line(error: Exception) -> str:
+    """The server's or the driver's message, which may have several lines, as one."""
+    return " ".join(str(error).split())

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from infra.faults import Fault
-from infra.projection_store.queries import query
+from infra.projection_store.queries import one_line, query
 from infra.projection_store.types import Parked, Standing, Stopped
 from infra.store.connect import Unavailable, application_conninfo
 
@@ -22,6 +22,7 @@ T = TypeVar("T")
 SERVING_FOR_S = 1.0
 """How long a reader may go on with the version that served: a version is dropped no sooner after a switch."""
 TIMEOUT_S = 5.0
+ATTEMPTS = 3
 
 
 class ProjectionReader:
@@ -84,15 +85,16 @@ class ProjectionReader:
         return msgspec.convert(await self._read(query("stopped.sql"), {}), list[Stopped])
 
     async def _read(self, what: bytes | sql.Composed, given: Mapping[str, Any]) -> Sequence[dict[str, Any]]:
-        try:
-            async with (
-                self._pool.connection(TIMEOUT_S) as connection,
-                connection.cursor(row_factory=dict_row) as cursor,
-            ):
-                await cursor.execute(what, given)
-                return await cursor.fetchall()
-        except (*Unavailable, PoolTimeout) as error:
-            raise Fault("store_unavailable", f"the projections cannot be read: {error}".strip()) from error
+        """The rows. A read whose connection is lost is asked again: it changes nothing."""
+        for attempt in range(ATTEMPTS):
+            try:
+                async with self._pool.connection(TIMEOUT_S) as connection:
+                    cursor = await connection.cursor(row_factory=dict_row).execute(what, given)
+                    return await cursor.fetchall()
+            except Unavailable as error:
+                if attempt == ATTEMPTS - 1 or isinstance(error, PoolTimeout):
+                    raise Fault("store_unavailable", f"the projections cannot be read: {one_line(error)}") from error
+        raise AssertionError("the last attempt returns or raises")
 
 
 @lru_cache(maxsize=500)

@@ -14,7 +14,7 @@ from psycopg import AsyncConnection, AsyncCursor, sql
 from psycopg.rows import TupleRow
 
 from infra.faults import Fault
-from infra.projection_store.queries import query
+from infra.projection_store.queries import one_line, query
 from infra.projection_store.statements import statement
 from infra.projection_store.types import (
     STATES,
@@ -222,4 +222,4 @@ async def _reached(doing: Awaitable[T]) -> T:
     try:
         return await doing
     except Unavailable as error:
-        raise Fault("store_unavailable", f"the projections' connection failed: {error}".strip()) from error
+        raise Fault("store_unavailable", f"the projections' connection failed: {one_line(error)}") from error

@@ -1,0 +1,164 @@
+"""The projections' store: rows, checkpoint and parked streams move together, or none of them does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from infra.faults import Fault
+from infra.projection_store import (
+    Definition,
+    Parked,
+    ProjectionReader,
+    ProjectionWriter,
+    Retaken,
+    RowWrite,
+    Work,
+    WriteRefused,
+    WriteStale,
+)
+from tests.conftest import Database
+
+DDL = "create table item (id int primary key, name text not null, tags jsonb not null)"
+ITEMS = Definition("items", 1, "items_v1", DDL)
+COLUMNS = ("id", "name", "tags")
+PARTS = range(4)
+
+
+@pytest.fixture
+async def writer(database: Database) -> AsyncIterator[ProjectionWriter]:
+    """The application's writer, with one projection defined."""
+    writer = await ProjectionWriter.connect(database.app_url)
+    await writer.define([ITEMS], PARTS)
+    yield writer
+    await writer.close()
+
+
+def work(
+    moves: dict[int, tuple[int, int]],
+    *writes: RowWrite,
+    parked: tuple[Parked, ...] = (),
+    retaken: tuple[Retaken, ...] = (),
+) -> Work:
+    """What one batch comes to."""
+    return Work(
+        name="items",
+        version=1,
+        schema="items_v1",
+        moves=moves,
+        writes=list(writes),
+        parked=list(parked),
+        retaken=list(retaken),
+    )
+
+
+def item(number: int, name: str = "a", tags: Any = ()) -> dict[str, Any]:
+    """A row."""
+    return {"id": number, "name": name, "tags": tags}
+
+
+def rows(database: Database) -> list[tuple[Any, ...]]:
+    """What stands in the table."""
+    with psycopg.connect(database.owner_url) as connection:
+        return connection.execute("select id, name, tags from items_v1.item order by id").fetchall()
+
+
+async def test_writes_rows_and_moves_the_checkpoint(writer: ProjectionWriter, database: Database) -> None:
+    first = RowWrite("item", "insert", COLUMNS, [item(1), item(2, "ü 'quoted' \\ ;--", {"a": [1, None]})])
+    await writer.apply([work({1: (0, 5), 3: (0, 2)}, first)])
+    await writer.apply(
+        [
+            work(
+                {1: (5, 6)},
+                RowWrite("item", "put", COLUMNS, [item(3), item(1, "new")]),
+                RowWrite("item", "update", ("id", "name"), [{"id": 3, "name": "third"}, {"id": 9, "name": "nobody"}]),
+                RowWrite("item", "delete", ("id",), [{"id": 2}]),
+            )
+        ]
+    )
+    assert rows(database) == [(1, "new", []), (3, "third", [])]
+    assert (await writer.checkpoint("items", 1)).vector == {0: 0, 1: 6, 2: 0, 3: 2}
+
+
+async def test_nothing_is_written_from_where_the_checkpoint_is_not(
+    writer: ProjectionWriter, database: Database
+) -> None:
+    """A lock may be lost unnoticed; what keeps two appliers right is that a checkpoint moves from where it was."""
+    await writer.apply([work({1: (0, 5)})])
+    stale = RowWrite("item", "insert", COLUMNS, [item(1)])
+    with pytest.raises(WriteStale):
+        await writer.apply([work({0: (0, 7), 1: (0, 5)}, stale)])
+    assert rows(database) == []
+    assert (await writer.checkpoint("items", 1)).vector == {0: 0, 1: 5, 2: 0, 3: 0}
+    await writer.apply([work({1: (5, 6)}, stale)])
+    assert len(rows(database)) == 1
+
+
+async def test_a_refused_row_leaves_nothing_and_the_connection_usable(
+    writer: ProjectionWriter, database: Database
+) -> None:
+    good = RowWrite("item", "insert", COLUMNS, [item(1)])
+    for bad in (item(1), item(2**31), {**item(2), "name": None}, item(3, "nul \0")):
+        with pytest.raises(WriteRefused):
+            await writer.apply([work({1: (0, 5)}, good, RowWrite("item", "insert", COLUMNS, [bad])), work({2: (0, 1)})])
+    assert rows(database) == []
+    await writer.apply([work({1: (0, 5)}, good)])
+    assert len(rows(database)) == 1
+
+
+async def test_parked_streams_stand_beside_the_checkpoint(writer: ProjectionWriter, database: Database) -> None:
+    parked = Parked("table-1", 2, 7, "mismatch", "a reason", 1_000)
+    await writer.apply([work({2: (0, 9)}, parked=(parked,))])
+    assert (await writer.checkpoint("items", 1)).parked == {"table-1": parked}
+    async with ProjectionReader(database.app_url) as reader:
+        assert await reader.parked("items") == [parked]
+        later = Parked("table-1", 2, 8, "mismatch", "another", 1_000)
+        await writer.apply([work({}, retaken=(Retaken("table-1", 7, later),))])
+        assert await reader.parked("items") == [later]
+        with pytest.raises(WriteStale):
+            await writer.apply(
+                [work({}, RowWrite("item", "insert", COLUMNS, [item(1)]), retaken=(Retaken("table-1", 7, None),))]
+            )
+        assert rows(database) == []
+        await writer.apply([work({}, retaken=(Retaken("table-1", 8, None),))])
+        assert await reader.parked("items") == []
+
+
+async def test_a_lost_connection_is_a_fault(writer: ProjectionWriter, database: Database) -> None:
+    with psycopg.connect(database.owner_url, autocommit=True) as connection:
+        connection.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+    with pytest.raises(Fault, match="store_unavailable"):
+        await writer.apply([work({1: (0, 5)})])
+
+
+async def test_one_lock_holder_at_a_time(writer: ProjectionWriter, database: Database) -> None:
+    other = await ProjectionWriter.connect(database.app_url)
+    assert await writer.lock("items_v1")
+    assert await writer.lock("items_v1")
+    assert not await other.lock("items_v1")
+    assert await other.lock("others_v1")
+    await writer.close()
+    for _ in range(200):
+        if await other.lock("items_v1"):
+            break
+    assert await other.lock("items_v1")
+    await other.close()
+
+
+async def test_reading_before_any_version_serves_is_a_fault(database: Database) -> None:
+    async with ProjectionReader(database.app_url) as reader:
+        with pytest.raises(Fault, match="projection_missing"):
+            await reader.rows("items", "select 1 from {schema}.item", {}, dict)
+        assert await reader.standings() == []
+
+
+async def test_a_table_without_a_key_is_our_mistake(writer: ProjectionWriter) -> None:
+    with pytest.raises(AssertionError, match="primary key"):
+        await writer.define([Definition("bare", 1, "bare_v1", "create table bare (id int)")], PARTS)
+    await writer.define([Definition("bare", 1, "bare_v1", "create table bare (id int primary key)")], PARTS)
