@@ -34,6 +34,7 @@ from domain.hand import (
     Unclaimed,
     Undealt,
     Unturned,
+    asked,
     at,
 )
 from domain.settlement import settle, voided
@@ -44,6 +45,8 @@ Decks = Callable[[int], tuple[Card, ...]]
 
 def consequences(hand: Hand, decks: Decks) -> tuple[Event, ...]:
     """The events that follow by the rules alone, up to the next change of phase; none where a player is asked."""
+    if asked(hand) is not None:
+        return ()
     match hand.phase:
         case Undealt():
             return (CardsDealt(hand_id=hand.hand_id, deal_no=hand.deal_no + 1, deck=decks(hand.deal_no + 1)),)

@@ -53,6 +53,8 @@ def offers(hand: Hand, seat: int) -> tuple[Offer, ...]:
 
 def _choices(game: Game, hand: Hand, player: Player) -> tuple[Offer, ...]:
     match hand.phase:
+        case Playing(trick):
+            return (Offer("play", following(player.cards, trick[0].card if trick else None, hand.trump), 1, 1),)
         case Declaring():
             return tuple(Offer(word) for word in game.declarations(hand, player))
         case Answering():
@@ -63,8 +65,6 @@ def _choices(game: Game, hand: Hand, player: Player) -> tuple[Offer, ...]:
             return (Offer("draw", player.cards, 0, min(game.hand_size, stock_left(hand))),)
         case Owing(_, count):
             return (Offer("discard", player.cards, count, count),)
-        case Playing(trick):
-            return (Offer("play", following(player.cards, trick[0].card if trick else None, hand.trump), 1, 1),)
         case _:
             raise AssertionError(f"{type(hand.phase).__name__} asks nobody")
 
