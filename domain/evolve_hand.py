@@ -302,24 +302,32 @@ def _trick_taken(hand: Hand, event: TrickTaken) -> Hand:
 
 
 def _share_paid(hand: Hand, event: SharePaid) -> Hand:
-    return _purse(hand, event.seat, event.amount)
+    return _moved(hand, event.seat, event.amount, -event.amount)
 
 
 def _commission_taken(hand: Hand, event: CommissionTaken) -> Hand:
-    return _purse(hand, event.seat, -event.amount)
+    return _moved(hand, event.seat, -event.amount, 0)
 
 
 def _fine_paid(hand: Hand, event: FinePaid) -> Hand:
-    return _purse(hand, event.seat, -event.paid)
+    return _moved(hand, event.seat, -event.paid, event.paid)
 
 
-def _purse(hand: Hand, seat: int, change: int) -> Hand:
+def _moved(hand: Hand, seat: int, purse: int, bank: int) -> Hand:
+    """The money moves with each event: purses and bank come to the same sum after every one but a commission."""
     p = at(hand, seat)
-    return replace(hand, players=with_player(hand, replace(p, purse=p.purse + change)))
+    return replace(hand, players=with_player(hand, replace(p, purse=p.purse + purse)), bank=hand.bank + bank)
 
 
-def _settled(hand: Hand, event: HandSettled | HandVoided) -> Hand:
+def _settled(hand: Hand, event: HandSettled) -> Hand:
     return replace(hand, phase=Over(event.result))
+
+
+def _voided(hand: Hand, event: HandVoided) -> Hand:
+    """T12: what was paid in goes back."""
+    back = {r.seat: r.amount for r in event.returned}
+    players = tuple([replace(p, purse=p.purse + back.get(p.seat, 0)) for p in hand.players])
+    return replace(hand, players=players, bank=hand.bank - sum(back.values()), phase=Over(event.result))
 
 
 HANDLERS: dict[type[Event], Callable[[Hand, Any], Hand]] = {
@@ -338,7 +346,7 @@ HANDLERS: dict[type[Event], Callable[[Hand, Any], Hand]] = {
     CommissionTaken: _commission_taken,
     FinePaid: _fine_paid,
     HandSettled: _settled,
-    HandVoided: _settled,
+    HandVoided: _voided,
 }
 """A table of handlers, since a `match` over so many types costs more; a test checks that it is complete."""
 
