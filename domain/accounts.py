@@ -22,6 +22,7 @@ from domain.events import (
     Withdrawn,
 )
 from domain.money import MAX_AMOUNT
+from domain.money import amount as valid
 from domain.refusal import Refused
 
 
@@ -34,7 +35,7 @@ class Account(Struct, frozen=True, kw_only=True):
 
 
 def decide(account: Account | None, command: AccountCommand) -> AccountEvent | Refused:
-    """The event of `command`, or why it is refused."""
+    """The event of `command`, or why it is refused. Raises AmountOverflow where what comes back would pass 2^63 - 1."""
     if isinstance(command, OpenAccount):
         if account is not None:
             return Refused("account_exists", "T2", f"{command.player} has an account in {command.currency} already")
@@ -55,7 +56,8 @@ def decide(account: Account | None, command: AccountCommand) -> AccountEvent | R
                 return _too_little(account, amount)
             return BoughtIn(table_id=table_id, amount=amount, balance=account.balance - amount)
         case MoveOut(table_id=table_id, amount=amount, kind=kind):
-            return CashedOut(table_id=table_id, amount=amount, balance=account.balance + amount, kind=kind)
+            balance = valid(account.balance + amount)
+            return CashedOut(table_id=table_id, amount=amount, balance=balance, kind=kind)
         case _:
             assert_never(command)
 

@@ -28,7 +28,7 @@ from domain.commands import (
     TopUp,
     Void,
 )
-from domain.events import Event, TableOpened, TableStateWritten
+from domain.events import Event, HandCommitted, TableOpened, TableStateWritten
 from domain.evolve import evolve
 from domain.refusal import Refused
 from domain.seeds import commit
@@ -54,7 +54,8 @@ def decide(table: Table | None, command: TableCommand) -> Events | Refused:
 
 def _with_state(table: Table, events: Events, at_ms: int) -> Events:
     """`events`, and the table's state where a fold would have to begin too far back otherwise."""
-    if table.since_state + len(events) < STATE_EVERY:
+    runs_on = running(table) is not None and not isinstance(events[-1], HandCommitted)
+    if runs_on or table.since_state + len(events) < STATE_EVERY:
         return events
     after = table
     for event in events:

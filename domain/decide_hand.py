@@ -36,14 +36,14 @@ EXPIRIES = 2
 
 
 def _decks(table: Table, hand: Hand) -> Decks:
-    """S3 to S5, from the seeds of the running hand."""
+    """S3 to S5, from the seeds of the running hand; most actions need no deck."""
     inputs = table.shuffle
     assert inputs is not None, hand.hand_id
-    server_seed = bytes.fromhex(inputs.server_seed)
-    client_seeds = tuple(bytes.fromhex(s) for s in inputs.client_seeds)
-    size = game_of(hand.options, hand.rules).deck_size(hand.options, len(hand.players))
 
     def deck(deal_no: int) -> tuple[Card, ...]:
+        server_seed = bytes.fromhex(inputs.server_seed)
+        client_seeds = tuple(bytes.fromhex(s) for s in inputs.client_seeds)
+        size = game_of(hand.options, hand.rules).deck_size(hand.options, len(hand.players))
         return shuffle.deck(server_seed, hand_bytes(hand.hand_id), deal_no, client_seeds, size)
 
     return deck
@@ -113,11 +113,14 @@ def act_on(table: Table, command: Act) -> Events | Refused:
 
 def _overtime(table: Table, hand: Hand, seat: int, at_ms: int) -> Events:
     """T11: what the time bank pays of a decision that took longer than the turn."""
-    due = deadline(table)
+    over = at_ms - table.opened_at_ms - table.settings.turn_ms
     left = at(hand, seat).time_bank_ms
-    if due is None or not left or due.clock_acts_ms == due.turn_ends_ms or at_ms <= due.turn_ends_ms:
+    if over <= 0 or not left:
         return ()
-    return (TimeBankUsed(seat=seat, ms=min(at_ms - due.turn_ends_ms, left)),)
+    due = deadline(table)
+    assert due is not None, seat
+    # Where the time is 1 s or none at all, the time bank has no part.
+    return (TimeBankUsed(seat=seat, ms=min(over, left)),) if due.clock_acts_ms > due.turn_ends_ms else ()
 
 
 def clock_act(table: Table, command: ClockAct) -> Events | Refused:

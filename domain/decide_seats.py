@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from domain.commands import (
     AutoTopUp,
     CloseTable,
@@ -111,8 +113,10 @@ def top_up(table: Table, command: TopUp) -> Events | Refused:
         return seat
     if in_hand(table, seat.seat):
         return Refused("in_hand", "T3", "a purse is topped up between hands")
-    if table.closing or seat.leaving:
-        return Refused("table_closing", "T13", "the table is closing, or the seat is being left")
+    if table.closing:
+        return Refused("table_closing", "T13", "the table is closing")
+    if seat.leaving:
+        return Refused("not_offered", "T3", "he leaves already")
     refused = _past_limit(table, command.amount) or _too_many(table, command.player, command.at_ms)
     return refused or (PurseToppedUp(seat=seat.seat, player=seat.player, amount=command.amount),)
 
@@ -160,25 +164,28 @@ def complete_leave(table: Table, command: CompleteLeave) -> Events | Refused:
     seat = seated(table, command.player)
     if isinstance(seat, Refused):
         return seat
-    if not seat.leaving or in_hand(table, seat.seat):
-        return Refused("in_hand", "T3", "he does not leave, or a hand with him runs")
+    if not seat.leaving:
+        return Refused("not_offered", "T3", "he has not asked to leave")
+    if in_hand(table, seat.seat):
+        return Refused("in_hand", "T3", "a hand with him runs")
     if table.halt is not None:
         return Refused("table_halted", "T3", f"purses stay put: {table.halt.reason}")
     return _gone(table, seat, "left")
 
 
-def idle_due_ms(seat: Seat) -> int | None:
-    """T3: when who sits out or is short is made to leave: after 10 minutes, or at once after 20 hands."""
+def idle_due_ms(table: Table, seat: Seat) -> int | None:
+    """T3: when who sits out or is short is made to leave: after 10 minutes, or at once after 20 whole hands."""
     if seat.idle_since_ms is None:
         return None
-    return seat.idle_since_ms + (0 if seat.idle_hands >= IDLE_HANDS else IDLE_MS)
+    whole = seat.idle_hands - (1 if running(table) is not None else 0)
+    return seat.idle_since_ms + (0 if whole >= IDLE_HANDS else IDLE_MS)
 
 
 def remove_idle(table: Table, command: RemoveIdle) -> Events | Refused:
     seat = seated(table, command.player)
     if isinstance(seat, Refused):
         return seat
-    due = idle_due_ms(seat)
+    due = idle_due_ms(table, seat)
     if due is None or command.at_ms < due or in_hand(table, seat.seat):
         return Refused("not_offered", "T3", "he has not been idle for so long")
     if table.halt is not None:
@@ -186,15 +193,9 @@ def remove_idle(table: Table, command: RemoveIdle) -> Events | Refused:
     return _gone(table, seat, "idle")
 
 
-def _gone(table: Table, seat: Seat, reason: str) -> Events:
+def _gone(table: Table, seat: Seat, reason: Literal["left", "idle"]) -> Events:
     """T3, T13: the purse goes back, and with the last player the carried bank."""
-    assert reason in ("left", "idle", "closed")
-    left = PlayerLeft(
-        seat=seat.seat,
-        player=seat.player,
-        purse=seat.purse,
-        reason="left" if reason == "left" else "idle" if reason == "idle" else "closed",
-    )
+    left = PlayerLeft(seat=seat.seat, player=seat.player, purse=seat.purse, reason=reason)
     last = len(table.seats) == 1
     return (left, *(_bank_returned(table) if last else ()))
 
@@ -227,8 +228,10 @@ def close(table: Table, command: CloseTable) -> Events | Refused:
 
 
 def complete_close(table: Table, command: CompleteClose) -> Events | Refused:
-    if not table.closing or running(table) is not None:
-        return Refused("in_hand", "T13", "the table is not closing, or a hand runs")
+    if not table.closing:
+        return Refused("not_offered", "T13", "the table is not closing")
+    if running(table) is not None:
+        return Refused("in_hand", "T13", "a hand runs")
     if table.halt is not None:
         return Refused("table_halted", "T3", f"purses stay put: {table.halt.reason}")
     left = [PlayerLeft(seat=s.seat, player=s.player, purse=s.purse, reason="closed") for s in table.seats]

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from domain.events import (
+    OPENINGS,
     BankReturned,
     BankToppedUp,
     CardPlayed,
@@ -38,7 +39,6 @@ from domain.events import (
     PlayerSat,
     PlayerSatOut,
     PurseToppedUp,
-    Result,
     Seat,
     SeedDisclosed,
     SharePaid,
@@ -65,6 +65,7 @@ from domain.table import (
     ShuffleInputs,
     Table,
     binding,
+    in_hand,
     may_start,
     seat_at,
     short,
@@ -73,17 +74,14 @@ from domain.table import (
 
 def evolve(table: Table | None, event: Event, at_ms: int) -> Table:
     """The table after `event`, which was recorded at `at_ms`. `table` is None before an opening event."""
-    opening = _OPENING.get(type(event))
-    if opening is not None:
-        return opening(event, at_ms)
-    assert table is not None, event
+    assert table is not None or isinstance(event, OPENINGS), event
     return _HANDLERS[type(event)](table, event, at_ms)
 
 
 # --- openings
 
 
-def _opened(event: TableOpened, at_ms: int) -> Table:
+def _opened(_: Table | None, event: TableOpened, at_ms: int) -> Table:
     return Table(settings=event.settings, at_ms=at_ms)
 
 
@@ -106,7 +104,7 @@ def _from_record(record: TableRecord, at_ms: int) -> Table:
     )
 
 
-def _state_written(event: TableStateWritten, at_ms: int) -> Table:
+def _state_written(_: Table | None, event: TableStateWritten, at_ms: int) -> Table:
     next_hand = NextHand(
         hand_id=event.hand_id,
         commitment=event.commitment,
@@ -116,7 +114,7 @@ def _state_written(event: TableStateWritten, at_ms: int) -> Table:
     return replace(_from_record(event.table, at_ms), next_hand=next_hand)
 
 
-def _hand_started(event: HandStarted, at_ms: int) -> Table:
+def _hand_started(_: Table | None, event: HandStarted, at_ms: int) -> Table:
     table = _from_record(event.table, at_ms)
     settings = table.settings
     players = tuple(
@@ -145,13 +143,6 @@ def _hand_started(event: HandStarted, at_ms: int) -> Table:
     return replace(table, hand=hand, shuffle=shuffle, ready_at_ms=None)
 
 
-_OPENING: dict[type[Event], Callable[[Any, int], Table]] = {
-    TableOpened: _opened,
-    TableStateWritten: _state_written,
-    HandStarted: _hand_started,
-}
-
-
 # --- between hands
 
 
@@ -161,10 +152,6 @@ def _next(table: Table, at_ms: int, **changes: Any) -> Table:
     if not may_start(after):
         return after if after.ready_at_ms is None else replace(after, ready_at_ms=None)
     return after if after.ready_at_ms is not None else replace(after, ready_at_ms=at_ms)
-
-
-def _with_seat(table: Table, seat: int, **changes: Any) -> tuple[Seat, ...]:
-    return tuple(replace(s, **changes) if s.seat == seat else s for s in table.seats)
 
 
 def _counted(table: Table, player: str, at_ms: int) -> tuple[Acts, ...]:
@@ -177,12 +164,18 @@ def _counted(table: Table, player: str, at_ms: int) -> tuple[Acts, ...]:
 def _idle(table: Table, seat: Seat, at_ms: int) -> Seat:
     """T3: since when a seat has not been ready, counted afresh once it is ready again."""
     if not (seat.sitting_out or short(table, seat)):
-        return replace(seat, idle_since_ms=None, idle_hands=0)
+        return seat if seat.idle_since_ms is None else replace(seat, idle_since_ms=None, idle_hands=0)
     return seat if seat.idle_since_ms is not None else replace(seat, idle_since_ms=at_ms)
 
 
-def _rechecked(table: Table, seats: tuple[Seat, ...], at_ms: int) -> tuple[Seat, ...]:
-    return tuple(_idle(table, s, at_ms) for s in seats)
+def _with_seat(table: Table, seat: int, at_ms: int, **changes: Any) -> tuple[Seat, ...]:
+    """The seats with `changes` to one. T3: one who is dealt in is not idle yet, it takes effect after the hand."""
+    before = seat_at(table, seat)
+    assert before is not None, seat
+    after = replace(before, **changes)
+    if not in_hand(table, seat):
+        after = _idle(table, after, at_ms)
+    return tuple([after if s is before else s for s in table.seats])
 
 
 def _committed(table: Table, event: HandCommitted, at_ms: int) -> Table:
@@ -209,36 +202,36 @@ def _sat(table: Table, event: PlayerSat, at_ms: int) -> Table:
     return _next(
         table,
         at_ms,
-        seats=_rechecked(table, seats, at_ms),
+        seats=seats,
         departures=tuple(d for d in table.departures if d.player != event.player),
         acts=_counted(table, event.player, at_ms),
     )
 
 
 def _topped_up(table: Table, event: PurseToppedUp, at_ms: int) -> Table:
-    seats = tuple(replace(s, purse=s.purse + event.amount) if s.seat == event.seat else s for s in table.seats)
-    acts = _counted(table, event.player, at_ms)
-    return _next(table, at_ms, seats=_rechecked(table, seats, at_ms), acts=acts)
+    before = seat_at(table, event.seat)
+    assert before is not None, event
+    seats = _with_seat(table, event.seat, at_ms, purse=before.purse + event.amount)
+    return _next(table, at_ms, seats=seats, acts=_counted(table, event.player, at_ms))
 
 
 def _sat_out(table: Table, event: PlayerSatOut, at_ms: int) -> Table:
-    seats = _with_seat(table, event.seat, sitting_out=True)
+    seats = _with_seat(table, event.seat, at_ms, sitting_out=True)
     acts = _counted(table, event.player, at_ms) if event.by == "player" else table.acts
-    return _next(table, at_ms, seats=_rechecked(table, seats, at_ms), acts=acts)
+    return _next(table, at_ms, seats=seats, acts=acts)
 
 
 def _returned(table: Table, event: PlayerReturned, at_ms: int) -> Table:
-    seats = _with_seat(table, event.seat, sitting_out=False, expiries=0)
-    acts = _counted(table, event.player, at_ms)
-    return _next(table, at_ms, seats=_rechecked(table, seats, at_ms), acts=acts)
+    seats = _with_seat(table, event.seat, at_ms, sitting_out=False, expiries=0)
+    return _next(table, at_ms, seats=seats, acts=_counted(table, event.player, at_ms))
 
 
 def _leave_requested(table: Table, event: LeaveRequested, at_ms: int) -> Table:
-    return _next(table, at_ms, seats=_with_seat(table, event.seat, leaving=True))
+    return _next(table, at_ms, seats=_with_seat(table, event.seat, at_ms, leaving=True))
 
 
 def _left(table: Table, event: PlayerLeft, at_ms: int) -> Table:
-    """T2: what he took away is kept in mind as long as it binds him."""
+    """T2: what he took away is kept in mind as long as it binds him. T14: the deal goes on from who leaves."""
     gone = Departure(player=event.player, purse=event.purse, at_ms=at_ms, bank_no=table.bank_no)
     still = tuple(d for d in table.departures if d.player != event.player and binding(table, d, at_ms))
     return _next(
@@ -246,6 +239,7 @@ def _left(table: Table, event: PlayerLeft, at_ms: int) -> Table:
         at_ms,
         seats=tuple(s for s in table.seats if s.seat != event.seat),
         departures=(*still, gone),
+        dealer=event.seat + 1 if table.dealer == event.seat else table.dealer,
         acts=_counted(table, event.player, at_ms),
     )
 
@@ -291,56 +285,62 @@ def _hand_event(table: Table, event: Event, at_ms: int) -> Table:
     before = table.hand
     assert before is not None, event
     hand = evolve_hand(before, event)
+    since_state = table.since_state + 1
     if hand.phase is before.phase or asked(hand) is None:
-        return replace(table, hand=hand, at_ms=at_ms, since_state=table.since_state + 1)
-    return replace(
-        table, hand=hand, turn=table.turn + 1, opened_at_ms=at_ms, at_ms=at_ms, since_state=table.since_state + 1
-    )
+        return replace(table, hand=hand, at_ms=at_ms, since_state=since_state)
+    return replace(table, hand=hand, turn=table.turn + 1, opened_at_ms=at_ms, at_ms=at_ms, since_state=since_state)
 
 
 def _dealt(table: Table, event: CardsDealt, at_ms: int) -> Table:
     return replace(_hand_event(table, event, at_ms), deal_turn=table.turn + 1)
 
 
-def _acted(table: Table, event: Declared | CardsDiscarded | CardsDrawn | CardPlayed | CardsLooked, at_ms: int) -> Table:
-    """T11: an own action ends a streak of expiries; the clock's adds to it unless there was no choice."""
+def _looked(table: Table, event: CardsLooked, at_ms: int) -> Table:
+    return _streak(_hand_event(table, event, at_ms), event.seat, 0)
+
+
+def _acted(table: Table, event: Declared | CardsDiscarded | CardsDrawn | CardPlayed, at_ms: int) -> Table:
     after = _hand_event(table, event, at_ms)
-    seat = seat_at(table, event.seat)
-    if seat is None:
-        return after
-    if isinstance(event, CardsLooked) or event.by == "player":
-        return after if not seat.expiries else replace(after, seats=_with_seat(table, seat.seat, expiries=0))
+    if event.by == "player":
+        return _streak(after, event.seat, 0)
     assert table.hand is not None
-    if forced(table.hand):
-        return after
-    return replace(after, seats=_with_seat(table, seat.seat, expiries=seat.expiries + 1))
+    return after if forced(table.hand) else _streak(after, event.seat, 1)
+
+
+def _streak(table: Table, seat: int, more: int) -> Table:
+    """T11: an own action ends a streak of expiries (`more` is 0); the clock's adds to it where there was a choice."""
+    sitting = seat_at(table, seat)
+    if sitting is None or not (more or sitting.expiries):
+        return table
+    after = replace(sitting, expiries=sitting.expiries + more if more else 0)
+    return replace(table, seats=tuple([after if s is sitting else s for s in table.seats]))
 
 
 def _settled(table: Table, event: HandSettled, at_ms: int) -> Table:
+    """T2: a new bank begins where a share was paid out of the old one, or there was none."""
     hand = table.hand
     assert hand is not None
     dealt_in = tuple(DealtIn(seat=p.seat, player=p.player) for p in hand.players)
-    shared = any(p.share for p in event.result.players)
-    return _ended(
-        table, event, event.result, at_ms, last_dealt_in=dealt_in, bank_no=table.bank_no + (1 if shared else 0)
-    )
+    new_bank = not table.carried_bank or any(p.share for p in event.result.players)
+    return _ended(table, event, at_ms, last_dealt_in=dealt_in, bank_no=table.bank_no + new_bank)
 
 
 def _voided(table: Table, event: HandVoided, at_ms: int) -> Table:
-    return _ended(table, event, event.result, at_ms)
+    return _ended(table, event, at_ms)
 
 
-def _ended(table: Table, event: HandSettled | HandVoided, result: Result, at_ms: int, **changes: Any) -> Table:
+def _ended(table: Table, event: HandSettled | HandVoided, at_ms: int, **changes: Any) -> Table:
     assert table.hand is not None
+    result = event.result
     purses = {p.seat: p.purse for p in result.players}
-    seats = tuple(replace(s, purse=purses.get(s.seat, s.purse)) for s in table.seats)
+    paid = (replace(s, purse=purses.get(s.seat, s.purse)) for s in table.seats)
     return _next(
         table,
         at_ms,
         hand=evolve_hand(table.hand, event),
         shuffle=None,
         proposal=None,
-        seats=_rechecked(table, seats, at_ms),
+        seats=tuple([_idle(table, s, at_ms) for s in paid]),
         carried_bank=result.carried_bank,
         dealer=result.next_dealer,
         hand_no=table.hand_no + 1,
@@ -348,7 +348,10 @@ def _ended(table: Table, event: HandSettled | HandVoided, result: Result, at_ms:
     )
 
 
-_HANDLERS: dict[type[Event], Callable[[Table, Any, int], Table]] = {
+_HANDLERS: dict[type[Event], Callable[[Any, Any, int], Table]] = {
+    TableOpened: _opened,
+    TableStateWritten: _state_written,
+    HandStarted: _hand_started,
     HandCommitted: _committed,
     ClientSeedSet: _client_seed_set,
     PlayerSat: _sat,
@@ -365,7 +368,7 @@ _HANDLERS: dict[type[Event], Callable[[Table, Any, int], Table]] = {
     TableClosed: _closed,
     CardsDealt: _dealt,
     TrumpTurned: _hand_event,
-    CardsLooked: _acted,
+    CardsLooked: _looked,
     Declared: _acted,
     CardsDiscarded: _acted,
     CardsDrawn: _acted,
@@ -382,6 +385,6 @@ _HANDLERS: dict[type[Event], Callable[[Table, Any, int], Table]] = {
     HandVoided: _voided,
     SeedDisclosed: _disclosed,
 }
-"""With `_OPENING`, complete over `TABLE_EVENTS`; a test checks it."""
+"""Complete over `TABLE_EVENTS`; a test checks it."""
 
-HANDLED = frozenset(_HANDLERS) | frozenset(_OPENING)
+HANDLED = frozenset(_HANDLERS)

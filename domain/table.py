@@ -20,7 +20,7 @@ STATE_EVERY = 100
 """After so many events between hands the state is written."""
 ACTS_WINDOW_MS = 60_000
 ACTS_LIMIT = 20
-"""How many acts between hands a player has in a minute."""
+"""How many acts between hands a player has in a minute; an opening state begins the count anew."""
 
 
 class NextHand(Struct, frozen=True, kw_only=True):
@@ -95,7 +95,10 @@ def running(table: Table) -> Hand | None:
 
 def seat_of(table: Table, player: str) -> Seat | None:
     """Where `player` sits, or None."""
-    return next((s for s in table.seats if s.player == player), None)
+    for seat in table.seats:
+        if seat.player == player:
+            return seat
+    return None
 
 
 def seated(table: Table, player: str) -> Seat | Refused:
@@ -105,7 +108,10 @@ def seated(table: Table, player: str) -> Seat | Refused:
 
 def seat_at(table: Table, seat: int) -> Seat | None:
     """Who sits at `seat`, or None."""
-    return next((s for s in table.seats if s.seat == seat), None)
+    for sitting in table.seats:
+        if sitting.seat == seat:
+            return sitting
+    return None
 
 
 def in_hand(table: Table, seat: int) -> bool:
