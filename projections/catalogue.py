@@ -4,7 +4,8 @@ from typing import Any
 
 from projections.engine.types import Projection
 from projections.hands import HANDS
+from projections.ledger import LEDGER
 from projections.lobby import LOBBY
 from projections.players import PLAYERS
 
-PROJECTIONS: tuple[Projection[Any], ...] = (LOBBY, HANDS, PLAYERS)
+PROJECTIONS: tuple[Projection[Any], ...] = (LOBBY, HANDS, PLAYERS, LEDGER)

@@ -131,23 +131,33 @@ class _Run(Generic[S]):
         self._projection = follower.projection
         self._writes = follower.begin()
         self._states: dict[str, S] = {}
+        # Of streams that were parked in this run: the state from which later events may be tried.
+        self._onward: dict[str, S] = {}
         self._now_ms = now_ms
 
     def take(self, entry: Entry) -> None:
-        """Apply one event, or park its stream."""
+        """Apply one event, or park its stream; one that is parked may yet be made good by a later event."""
         stream = entry.stored.stream
-        if stream in self.parked:
+        if stream not in self.parked:
+            before = self._states[stream] if stream in self._states else self._follower.state(stream)
+        elif stream in self._onward:
+            before = self._onward.pop(stream)
+        else:
             return
-        before = self._states[stream] if stream in self._states else self._follower.state(stream)
         try:
             after, changes = self._projection.step(before, entry.recorded())
             if changes:
                 self._writes.add(changes)
         except CannotApply as problem:
-            self.park(entry, problem.code, problem.reason)
+            if stream not in self.parked:
+                self.park(entry, problem.code, problem.reason)
+            if problem.onward is not None:
+                self._onward[stream] = problem.onward
         except Exception as error:  # noqa: BLE001  # whatever a step raises, its stream waits and the part goes on
-            self.park(entry, "failed", f"{type(error).__name__}: {error}")
+            if stream not in self.parked:
+                self.park(entry, "failed", f"{type(error).__name__}: {error}")
         else:
+            self.parked.pop(stream, None)
             if after is not before:
                 self._states[stream] = after
 

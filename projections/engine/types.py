@@ -89,12 +89,17 @@ class CannotApply(Exception):
     `code` is a stable lower-case word (`mismatch`, …), `reason` says to a person what is wrong, without secrets. Later
     events of that stream wait; the event is tried again on start and on a schedule. Any other exception that leaves a
     step parks the stream too, with the code `failed`.
+
+    `onward`, where it is given, is a state from which the later events may be tried: one that the step then takes makes
+    this one good, and the stream goes on from there as if the events between had been applied without a change. (A
+    disputed hand of the ledger that ops void.)
     """
 
-    def __init__(self, code: str, reason: str) -> None:
+    def __init__(self, code: str, reason: str, onward: Any = None) -> None:
         super().__init__(f"{code}: {reason}")
         self.code = code
         self.reason = reason
+        self.onward = onward
 
 
 class Projection(Struct, Generic[S], frozen=True, kw_only=True):

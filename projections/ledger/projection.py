@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from domain.ledger import POSTED, Book, Mismatch, Postings, opening, post
-from domain.ledger.books import NewAccount, NewTable
+from domain.ledger import POSTED, Book, Mismatch, Postings, TableBook, opening, post
+from domain.ledger.books import Disputed, NewAccount, NewTable
 from projections.engine.types import Add, CannotApply, Change, Insert, Projection, Recorded
 
 NAME = "ledger"
@@ -25,8 +25,14 @@ def step(state: Book, recorded: Recorded) -> tuple[Book, Sequence[Change]]:
     if outcome is None:
         return after, ()
     if isinstance(outcome, Mismatch):
-        raise CannotApply(MISMATCH, described(outcome))
+        raise CannotApply(MISMATCH, described(outcome), onward=_onward(after))
     return after, changes(outcome, recorded)
+
+
+def _onward(after: Book) -> Book | None:
+    """T12: the state of a hand in dispute, which ops may yet void; outside a hand nothing makes a mismatch good."""
+    disputed = isinstance(after, TableBook) and after.hand is not None and isinstance(after.hand.phase, Disputed)
+    return after if disputed else None
 
 
 def described(mismatch: Mismatch) -> str:

@@ -137,6 +137,7 @@ class _PartFold:
         self.balances: Money = {}
         self.waiting: dict[str, Waiting] = {}
         self._states: dict[str, Book] = {}
+        self._onward: dict[str, Book] = {}
         self._accounts: dict[str, account_streams.Account] = {}
         self._tables: dict[str, list[Recorded]] = {}
 
@@ -147,13 +148,19 @@ class _PartFold:
             return
         recorded = Entry(stored, decode).recorded()
         self._heard(recorded)
+        before = self._states.get(stream, LEDGER.initial)
         if stream in self.waiting:
-            return
+            if stream not in self._onward:
+                return
+            before = self._onward.pop(stream)
         try:
-            state, changes = step(self._states.get(stream, LEDGER.initial), recorded)
+            state, changes = step(before, recorded)
         except (CannotApply, LookupError) as problem:
-            self.waiting[stream] = Waiting(stream, stored.seq, str(problem))
+            self.waiting.setdefault(stream, Waiting(stream, stored.seq, str(problem)))
+            if isinstance(problem, CannotApply) and problem.onward is not None:
+                self._onward[stream] = problem.onward
             return
+        self.waiting.pop(stream, None)
         self._states[stream] = state
         for change in changes:
             if isinstance(change, Insert):

@@ -8,7 +8,20 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
-from domain.events import CashedOut, CommissionTaken, HandSettled, HandStarted, SharePaid, TableHalted, TableOpened
+from domain.events import (
+    CashedOut,
+    CommissionTaken,
+    HandSettled,
+    HandStarted,
+    HandVoided,
+    PlayerResult,
+    Result,
+    SeatAmount,
+    SharePaid,
+    TableHalted,
+    TableOpened,
+    TrickTaken,
+)
 from domain.ledger import accounts
 from projections.ledger import (
     LEDGER,
@@ -26,7 +39,7 @@ from projections.ledger import (
 from projections.paging import BadCursor
 from tests.domain.ledger.evenings import Entry
 from tests.domain.ledger.folding import Fold
-from tests.projections.conftest import Bench
+from tests.projections.conftest import Bench, eventually
 from tests.projections.world import commands, evening, table_id
 
 OURS = (LEDGER,)
@@ -172,6 +185,73 @@ async def test_t9_a_mismatch_parks_its_table_and_no_other(bench: Bench) -> None:
     assert {d.what for d in reconciled.differences} <= {"table", "transit"}
     assert {d.account for d in reconciled.differences if d.what == "table"}
     assert all(d.where == share.stream for d in reconciled.differences if d.what == "table")
+
+
+async def test_t12_a_disputed_hand_that_ops_void_is_taken_up_by_itself(bench: Bench) -> None:
+    """The alarm lets ops void the hand; its stream is applied as a whole when it is tried again."""
+    wrong, void = _disputed_and_voided()
+    await bench.world.append(wrong)
+    async with bench.projecting(OURS):
+        await bench.caught_up(OURS)
+    (parked,) = await mismatches(bench.reader)
+    assert parked.reason.startswith("K16: the taker of trick 1")
+    await bench.world.append(void)
+    async with bench.projecting(OURS):
+        await bench.caught_up(OURS)
+    async with bench.projecting(OURS):  # parked streams are tried again at a start
+
+        async def resumed() -> bool:
+            return not await mismatches(bench.reader)
+
+        await eventually(resumed)
+    assert isinstance(void[0].event, HandVoided)
+    found = await entries_of_hand(bench.reader, void[0].event.hand_id)
+    assert {e.clause for e in found} == {"T5", "T12"}
+    assert sum(e.amount for e in found if e.clause == "T12") == sum(r.amount for r in void[0].event.returned)
+    reconciled = await _reconciled(bench)
+    assert reconciled.holds, reconciled
+
+
+def _disputed_and_voided() -> tuple[list[Entry], list[Entry]]:
+    """A log that ends in the first hand with a trick, which is given to a wrong seat; and how ops void that hand."""
+    for seed in range(700, 800):
+        log = evening(seed, hands=6, close=False)
+        tricks = [i for i, e in enumerate(log) if isinstance(e.event, TrickTaken) and e.event.trick == 1]
+        if tricks:
+            break
+    else:
+        pytest.fail("no such evening")
+    trick = log[tricks[0]]
+    assert isinstance(trick.event, TrickTaken)
+    wrong = next(s for s in range(9) if s != trick.event.seat)
+    until = log[: tricks[0]]
+    started = next(e.event for e in reversed(until) if isinstance(e.event, HandStarted))
+    result = Result(
+        ending="voided",
+        bank=started.table.carried_bank,
+        carried_bank=started.table.carried_bank,
+        next_dealer=started.dealer,
+        players=tuple(
+            PlayerResult(
+                seat=s.seat,
+                status="passed",
+                tricks=0,
+                share=0,
+                commission=0,
+                fine_due=0,
+                fine_paid=0,
+                purse=s.purse,
+            )
+            for s in started.table.seats
+            if s.seat in started.dealt_in
+        ),
+    )
+    returned = tuple(SeatAmount(seat=s, amount=started.ante) for s in started.dealt_in if started.ante)
+    voided = HandVoided(
+        hand_id=started.hand_id, cause="ops", reason="an alarm", returned=returned, result=result, ops=("o1", "o2")
+    )
+    disputed = replace(trick, event=replace(trick.event, seat=wrong))
+    return [*until, disputed], [Entry(trick.stream, trick.seq + 1, b"v" * 16, trick.at_ms, voided)]
 
 
 INVENTION = """
