@@ -21,7 +21,7 @@ LONGEST_NAME = 250  # characters of a stream's name or an event's type: at most 
 class Item:
     """A command on its way into the store: checked, hashed, with the future of who waits for its verdict."""
 
-    __slots__ = ("append", "appended", "deadline", "event_rows", "future", "size", "stream_rows", "streams")
+    __slots__ = ("append", "appended", "deadline", "event_rows", "future", "in_doubt", "size", "stream_rows", "streams")
 
     def __init__(self, append: Append, parts: int, future: Future[Verdict], deadline: float) -> None:
         assert len(append.command_id) == 16, "a command id has 16 bytes"
@@ -31,6 +31,7 @@ class Item:
         self.stream_rows: list[_StreamRow] = []
         self.event_rows: list[_EventRow] = []
         self.size = 0
+        self.in_doubt = False  # whether it was sent and no answer came
         heads = [self._add(each, parts) for each in append.streams]
         self.streams = [head.stream for head in heads]
         assert len(set(self.streams)) == len(heads) > 0, "a command appends to each of its streams once"

@@ -20,7 +20,7 @@ from psycopg.rows import args_row
 
 from infra.faults import Fault
 from infra.store.arrays import int2s, uuids
-from infra.store.connect import STATEMENT_TIMEOUT_MS, Unavailable
+from infra.store.connect import Unavailable
 from infra.store.group import Item, parameters
 from infra.store.prepared import PreparedStatement
 from infra.store.queries import query
@@ -33,7 +33,7 @@ GROUP_COMMANDS = 256
 GROUP_BYTES = 4_000_000
 FIRST_RETRY_S = 0.02
 LAST_RETRY_S = 0.5
-CALL_TIMEOUT_S = STATEMENT_TIMEOUT_MS / 1000 + 2
+CALL_TIMEOUT_S = 5.0
 
 log = structlog.get_logger(__name__)
 
@@ -48,6 +48,7 @@ class Lane:
         self._waiting: deque[Item] = deque()
         self._arrived = asyncio.Event()
         self._closing = False
+        self.committing = 0
         self._append: PreparedStatement | None = None
         self._task = asyncio.create_task(self._run(), name="store lane")
 
@@ -75,6 +76,7 @@ class Lane:
                 await self._arrived.wait()
                 continue
             group = self._take()
+            self.committing = len(group)
             try:
                 await self._store(group)
             except Exception as error:
@@ -82,6 +84,7 @@ class Lane:
                 log.exception("store_lane_failed")
                 for item in group:
                     _fail(item, error)
+            self.committing = 0
             # Those who just got their verdicts run now, and their next commands join the next group.
             await asyncio.sleep(0)
 
@@ -121,6 +124,8 @@ class Lane:
             except (*Unavailable, TimeoutError) as error:
                 log.warning("store_retry", commands=len(group), error=str(error).strip())
                 await self._disconnect()
+                for item in group:
+                    item.in_doubt = True
                 delay_s = min(delay_s * (1 + random.random()), LAST_RETRY_S)  # noqa: S311 (spreads retries)
                 group = _in_time(group, asyncio.get_running_loop().time() + delay_s, error)
                 if group:
@@ -171,7 +176,7 @@ class Lane:
         for item in duplicates:
             events = stored[item.append.command_id]
             # Our own first attempt, whose answer was lost: its events are the very ones that we sent again.
-            ours = [event.hash for event in events] == item.hashes
+            ours = item.in_doubt and [event.hash for event in events] == item.hashes
             _settle(item, item.appended if ours else Duplicate(tuple(events)))
 
     async def _disconnect(self) -> None:

@@ -18,13 +18,14 @@ from infra.store.connect import CONNECT_TIMEOUT_S, Unavailable, application_conn
 from infra.store.errors import StoreGap
 from infra.store.queries import query
 from infra.store.types import StoredEvent, StreamHead
-from infra.store.verify import PartWalk, walk_part
+from infra.store.verify import Broken, PartWalk, walk_part, walk_stream
 
 AHEAD = query("ahead")
 FIND_COMMANDS = query("find_commands")
 HEADS = query("heads")
 LAST_OF = query("last_of")
 PART_HEADS = query("part_heads")
+PARTS_IN_USE = query("parts_in_use")
 READ_LAST = query("read_last")
 READ_PARTS = query("read_parts")
 READ_SINCE_LAST = query("read_since_last")
@@ -126,9 +127,18 @@ class Reader:
         _check_dense(wanted, events)
         return events
 
+    async def parts_in_use(self) -> list[int]:
+        """The parts that have events, heads, or a counter that says so; and any that should not be there."""
+        return [part for (part,) in await self._rows(PARTS_IN_USE, ())]
+
     async def walk(self, part: int, progress: Callable[[int], None]) -> PartWalk:
         """Check one part from its first event on."""
         return await self._ask(lambda connection: walk_part(connection, part, self._parts, progress))
+
+    async def walk_stream(self, stream: str) -> Broken | None:
+        """Check one stream from its first event on."""
+        part = part_of(stream, self._parts)
+        return await self._ask(lambda connection: walk_stream(connection, part, stream))
 
     async def _rows(self, text: bytes, parameters: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
         return await self._ask(lambda connection: _fetch(connection, text, parameters, tuple_row))

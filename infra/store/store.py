@@ -17,8 +17,8 @@ from infra.store.group import Item
 from infra.store.lane import Lane
 from infra.store.queries import query
 from infra.store.reader import Reader
-from infra.store.types import GENESIS, Append, StoredEvent, StreamHead, Verdict
-from infra.store.verify import Broken, Walked, wrong_after
+from infra.store.types import Append, StoredEvent, StreamHead, Verdict
+from infra.store.verify import Broken, Walked
 
 LAYOUT = query("layout")
 
@@ -75,6 +75,16 @@ class EventStore:
     def part_of(self, stream: str) -> int:
         """The part that the stream lives in."""
         return part_of(stream, self.parts)
+
+    @property
+    def waiting(self) -> int:
+        """How many commands wait for a group, for the metrics."""
+        return sum(lane.waiting for lane in self._lanes)
+
+    @property
+    def committing(self) -> int:
+        """How many commands' commits are under way, for the metrics."""
+        return sum(lane.committing for lane in self._lanes)
 
     def on_append(self, callback: OnAppend) -> None:
         """Have `callback` told the new heads after each commit of this process. It must not block."""
@@ -138,18 +148,12 @@ class EventStore:
         return await self._reader.part_heads()
 
     async def verify_stream(self, stream: str) -> Broken | None:
-        """Walk a stream's chain; the first thing that is wrong with it, or None."""
-        seq, previous = 0, GENESIS
-        for event in await self._reader.read_stream(stream):
-            what = wrong_after(seq, previous, event)
-            if what is not None:
-                return Broken(event.part, event.pos, stream, event.seq, what)
-            seq, previous = event.seq, event.hash
-        return None
+        """Walk a stream's chain and compare its head; the first thing that is wrong with it, or None."""
+        return await self._reader.walk_stream(stream)
 
     async def verify(self, progress: Callable[[int], None] = lambda events: None) -> Walked:
         """Walk all chains and positions, part by part; `progress` is told of each batch how many events it had."""
-        walks = [await self._reader.walk(part, progress) for part in range(self.parts)]
+        walks = [await self._reader.walk(part, progress) for part in await self._reader.parts_in_use()]
         return Walked(
             events=sum(walk.pos for walk in walks),
             streams=sum(len(walk.heads) for walk in walks),

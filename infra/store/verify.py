@@ -17,8 +17,10 @@ from infra.store.chain import event_hash, part_of
 from infra.store.queries import query
 from infra.store.types import GENESIS, StoredEvent, StreamHead
 
+HEADS = query("heads")
 HEADS_OF_PART = query("heads_of_part")
 PART_HEAD = query("part_head")
+READ_STREAM = query("read_stream")
 WALK_PART = query("walk_part")
 
 BATCH = 2_000
@@ -94,7 +96,7 @@ class PartWalk:
                     0,
                     stream,
                     0 if walked is None else walked.seq,
-                    f"the stream's head says {_text(kept)}, its last event is {_text(walked)}",
+                    _disagreement(kept, walked),
                 )
                 return
 
@@ -142,6 +144,33 @@ async def walk_part(
         heads = [StreamHead(*head) for head in await counters.fetchall()]
         walk.finish(-1 if row is None else row[0], heads)
     return walk
+
+
+async def walk_stream(connection: AsyncConnection[Any], part: int, stream: str) -> Broken | None:
+    """Walk a stream, as it stood at one moment, and compare its head; the first thing that is wrong, or None."""
+    events = connection.cursor(binary=True, row_factory=args_row(StoredEvent))
+    heads = connection.cursor(binary=True)
+    walked = StreamHead(stream, 0, GENESIS)
+    async with connection.transaction():
+        await connection.execute("set transaction isolation level repeatable read, read only")
+        while True:
+            await events.execute(READ_STREAM, (part, stream, walked.seq, BATCH), prepare=True)
+            batch = await events.fetchall()
+            for event in batch:
+                what = wrong_after(walked.seq, walked.hash, event)
+                if what is not None:
+                    return Broken(part, event.pos, stream, event.seq, what)
+                walked = StreamHead(stream, event.seq, event.hash)
+            if len(batch) < BATCH:
+                break
+        await heads.execute(HEADS, ([part], [stream]), prepare=True)
+        row = await heads.fetchone()
+    kept = StreamHead(stream, 0, GENESIS) if row is None else StreamHead(*row)
+    return None if walked == kept else Broken(part, 0, stream, walked.seq, _disagreement(kept, walked))
+
+
+def _disagreement(kept: StreamHead | None, walked: StreamHead | None) -> str:
+    return f"the stream's head says {_text(kept)}, its last event is {_text(walked)}"
 
 
 def _text(head: StreamHead | None) -> str:
