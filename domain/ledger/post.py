@@ -135,15 +135,23 @@ def post(book: Book, event: Event, seq: int, command_id: bytes) -> tuple[Book, O
     Mismatch and nothing is posted for the stream, until ops void that hand; then all that waited is posted at once.
     Raises UnknownRules for a game or version that this ledger does not know.
     """
-    if type(event) in UNPOSTED:
+    kind = type(event)
+    if kind in UNPOSTED:
         return book, None
     hand = book.hand if isinstance(book, TableBook) else None
     if isinstance(book, TableBook) and hand is not None and isinstance(hand.phase, Disputed):
         return _disputed(book, hand, hand.phase, event, seq, command_id)
     try:
+        if isinstance(book, TableBook):
+            # Most events are those of a hand: they are looked up first.
+            follow = _HAND.get(kind)
+            if hand is not None and follow is not None:
+                return replace(book, hand=follow(book, hand, event, seq)), None
+            end = _HAND_ENDS.get(kind)
+            if hand is not None and end is not None:
+                return end(book, hand, event, seq)
+            return _step(_TABLE, event)(book, event, seq, command_id)
         match book:
-            case TableBook():
-                return _of_table(book, hand, event, seq, command_id)
             case AccountBook():
                 return _step(_ACCOUNT, event)(book, event, seq, command_id)
             case NewTable():
@@ -177,19 +185,6 @@ def _step(handlers: dict[type[Event], Handler], event: Event) -> Handler:
     if handler is None:
         raise Differs("T1", "an event of this stream", type(event).__name__, None)
     return handler
-
-
-def _of_table(
-    book: TableBook, hand: HandBook | None, event: Event, seq: int, command_id: bytes
-) -> tuple[TableBook, Postings | None]:
-    if hand is not None:
-        follow = _HAND.get(type(event))
-        if follow is not None:
-            return replace(book, hand=follow(book, hand, event, seq)), None
-        end = _HAND_ENDS.get(type(event))
-        if end is not None:
-            return end(book, hand, event, seq)
-    return _step(_TABLE, event)(book, event, seq, command_id)
 
 
 def _disputed(

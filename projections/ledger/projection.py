@@ -13,13 +13,14 @@ NAME = "ledger"
 MISMATCH = "mismatch"
 """The code of a parked stream whose record differs from the ledger's reckoning: its table is to be halted."""
 
+_NEW = (NewTable, NewAccount)
 _UNOPENED: Book = NewTable("")
 """The state of any stream before its first event; which book it gets, its name says."""
 
 
 def step(state: Book, recorded: Recorded) -> tuple[Book, Sequence[Change]]:
     """Post one event. Raises CannotApply(`mismatch`), and UnknownRules, which parks the stream as `failed`."""
-    book = opening(recorded.stream) if isinstance(state, NewTable | NewAccount) else state
+    book = opening(recorded.stream) if type(state) in _NEW else state
     assert book is not None, recorded.stream
     after, outcome = post(book, recorded.event, recorded.seq, recorded.command_id)
     if outcome is None:
