@@ -46,9 +46,9 @@ class Writes:
         match change:
             case Insert(row=row):
                 self._check_whole(change.table, row)
-                if kind is not None and kind != "delete":
+                if kind in ("insert", "put"):
                     raise CannotApply("rejected", f"{change.table} has a row with this key already")
-                return ("insert" if kind is None else "put"), row
+                return ("put" if kind == "delete" else "insert"), row
             case Put(row=row):
                 self._check_whole(change.table, row)
                 return ("insert" if kind == "insert" else "put"), row
