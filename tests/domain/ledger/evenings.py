@@ -150,7 +150,7 @@ class Evening:
             )
 
     def _buy_in(self) -> int:
-        return max(1, self.settings.entry_limit + self.rng.choice((0, 0, 1, self.settings.stake * 7)))
+        return self.settings.entry_limit + self.rng.choice((0, 0, 1, self.settings.stake * 7))
 
     def _between(self) -> None:
         """T3: some come, some go, some top up."""
@@ -162,7 +162,7 @@ class Evening:
             seat = sitting.get(player)
             if seat is None:
                 if len(sitting) < 2 or rng.random() < 0.6:
-                    self._do(Sit(at_ms=self.now, player=player, buy_in=self._buy_in() + rng.choice((0, 20_000))))
+                    self._do(Sit(at_ms=self.now, player=player, buy_in=self._buy_in() + rng.choice((0, 0, 20_000))))
             elif seat.leaving:
                 self._do(CompleteLeave(at_ms=self.now, player=player))
             elif seat.sitting_out:
