@@ -33,16 +33,16 @@ def deck(
     """
     assert deal_no >= 1, deal_no
     shuffled = list(cards.deck(size))
-    stream = _stream(server_seed, hand_id, deal_no, client_seeds)
+    drawn = stream(server_seed, hand_id, deal_no, client_seeds)
     for last in range(size - 1, 0, -1):
-        other = _draw_below(last + 1, stream)
+        other = _draw_below(last + 1, drawn)
         shuffled[last], shuffled[other] = shuffled[other], shuffled[last]
     return tuple(shuffled)
 
 
 def first_dealer(server_seed: bytes, hand_id: bytes, client_seeds: Sequence[bytes]) -> int:
     """T14: the first dealer by lot, an index into the dealt-in players in seat order, one client seed each."""
-    return _draw_below(len(client_seeds), _stream(server_seed, hand_id, 0, client_seeds))
+    return _draw_below(len(client_seeds), stream(server_seed, hand_id, 0, client_seeds))
 
 
 def hmac_drbg(seed_material: bytes, request_bytes: int) -> Iterator[bytes]:
@@ -68,7 +68,7 @@ def hmac_drbg(seed_material: bytes, request_bytes: int) -> Iterator[bytes]:
         value = digest(key, value, "sha256")
 
 
-def _stream(server_seed: bytes, hand_id: bytes, deal_no: int, client_seeds: Sequence[bytes]) -> Iterator[int]:
+def stream(server_seed: bytes, hand_id: bytes, deal_no: int, client_seeds: Sequence[bytes]) -> Iterator[int]:
     """S3: the bytes of one deal; `deal_no` 0 is the lot of T14."""
     _check(server_seed, hand_id)
     assert all(len(seed) <= MAX_CLIENT_SEED_BYTES for seed in client_seeds)

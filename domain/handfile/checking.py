@@ -10,26 +10,18 @@ from domain import shuffle
 from domain.events import Result
 from domain.hand import Over
 from domain.handfile.completing import complete
-from domain.handfile.file import HandFile, HandFileError
+from domain.handfile.file import Finding, HandFile, HandFileError
 from domain.handfile.replaying import Step, replay_whole, shuffled
 from domain.seeds import hand_bytes
 
-
-class Finding(Struct, frozen=True):
-    """What was found at one field of a file."""
-
-    field: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.field}: {self.message}" if self.field else self.message
+Compared = Literal["result", "refusal", "shuffles", "nothing"]
 
 
 class Report(Struct, frozen=True, kw_only=True):
     """What a check found. `compared` is what the file let it compare, `unchecked` what the file does not show (H7)."""
 
     problems: tuple[Finding, ...] = ()
-    compared: Literal["result", "refusal", "nothing"] = "nothing"
+    compared: Compared = "nothing"
     unchecked: tuple[Finding, ...] = ()
     actions: int = 0
 
@@ -41,7 +33,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
 def check(file: HandFile) -> Report:
     """H3: replay by the rules, and compare with the file's result or refusal and its shuffle."""
-    compared: Literal["result", "refusal", "nothing"] = "nothing"
+    compared: Compared = "nothing"
     if file.result is not None or file.refusal is not None:
         compared = "result" if file.result is not None else "refusal"
     problems, unchecked = _compare_shuffle(file)

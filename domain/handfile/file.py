@@ -38,6 +38,16 @@ class HandFileError(ValueError):
         self.message = message
 
 
+class Finding(Struct, frozen=True):
+    """What was found at one field of a file."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
 class FileSeat(Struct, frozen=True, kw_only=True):
     """H1: a dealt-in player and his purse before the ante, in minor units."""
 

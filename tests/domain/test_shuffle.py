@@ -50,7 +50,7 @@ def test_t14_the_first_dealer_of_the_vectors(each: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("each", "deal"), DEALS)
 def test_s3_the_stream_of_the_vectors(each: dict[str, Any], deal: dict[str, Any]) -> None:
     server_seed, hand_id, clients = seeds_of(each)
-    stream = shuffle._stream(server_seed, hand_id, deal["deal_no"], clients)
+    stream = shuffle.stream(server_seed, hand_id, deal["deal_no"], clients)
     assert bytes(islice(stream, 32)).hex() == deal["stream_start"]
 
 
