@@ -66,11 +66,5 @@ def application_conninfo(url: str) -> str:
 async def connect(url: str) -> AsyncConnection[Any]:
     """A connection of the application's role, each statement a transaction of its own."""
     connection = await AsyncConnection.connect(application_conninfo(url), autocommit=True)
-    await configure(connection)
-    return connection
-
-
-async def configure(connection: AsyncConnection[Any]) -> None:
-    """What a fresh connection needs on our side."""
     connection.adapters.register_dumper(Binary, _AsItIs)
-    connection.prepare_threshold = 0
+    return connection

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import structlog
 from psycopg import AsyncConnection
 from psycopg.rows import args_row, tuple_row
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from infra.faults import Fault
 from infra.store.arrays import int2s, int8s, texts, uuids
 from infra.store.chain import part_of
-from infra.store.connect import CONNECT_TIMEOUT_S, Unavailable, application_conninfo, configure
+from infra.store.connect import Unavailable
+from infra.store.connections import Connections
 from infra.store.errors import StoreGap
 from infra.store.queries import query
 from infra.store.types import StoredEvent, StreamHead
@@ -32,7 +32,8 @@ READ_SINCE_LAST = query("read_since_last")
 READ_STREAM = query("read_stream")
 STREAMS_NOT_ENDED = query("streams_not_ended")
 
-RETRY_FOR_S = 5.0
+ANSWER_WITHIN_S = 5.0
+WALK_WITHIN_S = 600.0
 FIRST_RETRY_S = 0.02
 LAST_RETRY_S = 0.5
 
@@ -45,28 +46,11 @@ class Reader:
 
     def __init__(self, url: str, parts: int, connections: int) -> None:
         self._parts = parts
-        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
-            application_conninfo(url),
-            kwargs={"autocommit": True},
-            min_size=1,
-            max_size=connections,
-            timeout=CONNECT_TIMEOUT_S,
-            configure=configure,
-            name="store readers",
-            open=False,
-        )
-
-    async def open(self) -> None:
-        """Connect. Raises `Fault` if the store does not answer."""
-        try:
-            await self._pool.open(wait=True, timeout=CONNECT_TIMEOUT_S)
-        except PoolTimeout as error:
-            await self._pool.close()
-            raise Fault("store_unavailable", str(error)) from error
+        self._connections = Connections(url, connections)
 
     async def close(self) -> None:
         """Let go of the connections."""
-        await self._pool.close()
+        await self._connections.close()
 
     async def find_command(self, command_id: bytes, streams: Iterable[str]) -> tuple[StoredEvent, ...]:
         """The events of the command in the parts of these streams, in order of `idx`; none if it is not there."""
@@ -133,12 +117,12 @@ class Reader:
 
     async def walk(self, part: int, progress: Callable[[int], None]) -> PartWalk:
         """Check one part from its first event on."""
-        return await self._ask(lambda connection: walk_part(connection, part, self._parts, progress))
+        return await self._ask(lambda connection: walk_part(connection, part, self._parts, progress), WALK_WITHIN_S)
 
     async def walk_stream(self, stream: str) -> Broken | None:
         """Check one stream from its first event on."""
         part = part_of(stream, self._parts)
-        return await self._ask(lambda connection: walk_stream(connection, part, stream))
+        return await self._ask(lambda connection: walk_stream(connection, part, stream), WALK_WITHIN_S)
 
     async def _rows(self, text: bytes, parameters: Sequence[Any] | Mapping[str, Any]) -> list[Any]:
         return await self._ask(lambda connection: _fetch(connection, text, parameters, tuple_row))
@@ -146,19 +130,19 @@ class Reader:
     async def _events(self, text: bytes, parameters: Sequence[Any] | Mapping[str, Any]) -> list[StoredEvent]:
         return await self._ask(lambda connection: _fetch(connection, text, parameters, args_row(StoredEvent)))
 
-    async def _ask(self, question: Callable[[AsyncConnection[Any]], Awaitable[Result]]) -> Result:
+    async def _ask(
+        self, question: Callable[[AsyncConnection[Any]], Awaitable[Result]], within_s: float = ANSWER_WITHIN_S
+    ) -> Result:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + RETRY_FOR_S
+        deadline = loop.time() + within_s
         delay_s = FIRST_RETRY_S
         while True:
             try:
-                async with self._pool.connection() as connection:
+                async with asyncio.timeout_at(deadline), self._connections.one() as connection:
                     return await question(connection)
-            except (PoolTimeout, PoolClosed) as error:
-                raise Fault("store_unavailable", str(error)) from error
-            except Unavailable as error:
+            except (*Unavailable, TimeoutError) as error:
                 if loop.time() + delay_s > deadline:
-                    raise Fault("store_unavailable", str(error).strip()) from error
+                    raise Fault("store_unavailable", str(error).strip() or "no answer in time") from error
                 log.warning("store_read_retry", error=str(error).strip())
             await asyncio.sleep(delay_s)
             delay_s = min(2 * delay_s, LAST_RETRY_S)

@@ -51,13 +51,7 @@ class EventStore:
 
         Raises `Fault`: `store_unavailable`, or `store_not_migrated`.
         """
-        store = cls(url, await _read_layout(url), lanes, readers)
-        try:
-            await store._reader.open()
-        except BaseException:
-            await store.close()
-            raise
-        return store
+        return cls(url, await _read_layout(url), lanes, readers)
 
     async def close(self) -> None:
         """Commit what waits, then disconnect."""

@@ -50,9 +50,9 @@ async def write(store: EventStore, head: StreamHead, commands: int, events: int 
     return head
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for a moment that nothing announces, ten seconds at most."""
-    async with asyncio.timeout(10):
+async def until(condition: Callable[[], bool], within_s: float = 10) -> None:
+    """Wait for a moment that nothing announces."""
+    async with asyncio.timeout(within_s):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
 
