@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from litestar import Controller, Request, Response, get, post
+from litestar.params import FromQuery
 
 from domain.commands import Deposit, OpenAccount, Withdraw
 from domain.ledger import accounts
@@ -113,10 +114,10 @@ class Accounts(Controller):
         request: Incoming,
         player: PlayerId,
         currency: Currency,
-        cursor: Cursor | None = None,
-        limit: PageSize = 50,
-        from_ms: Moment = 0,
-        to_ms: Moment = LATEST,
+        cursor: FromQuery[Cursor | None] = None,
+        limit: FromQuery[PageSize] = 50,
+        from_ms: FromQuery[Moment] = 0,
+        to_ms: FromQuery[Moment] = LATEST,
     ) -> StatementPage:
         """T2: every entry of `player:<id>`."""
         own_or_cashier(request, player)

@@ -19,7 +19,7 @@ from services.api.hands import Hands
 from services.api.headers import finishing
 from services.api.house import House
 from services.api.lobby import LobbyRoutes
-from services.api.openapi import document, query_names, routes
+from services.api.openapi import document, parameters_of, routes
 from services.api.problems import Rejection, answer_error
 from services.api.seats import Seats
 from services.api.service import DOCUMENT, ROUTES
@@ -27,7 +27,7 @@ from services.api.session import SessionRoutes
 from services.api.tables import Tables
 
 MAX_BODY = 16 * 1024
-QUERY = "query"
+PARAMETERS = "parameters"
 
 
 def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) -> Litestar:
@@ -37,7 +37,7 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
     """
     app = Litestar(
         route_handlers=[Tables, Seats, TableCare, LobbyRoutes, Accounts, Hands, SessionRoutes, *ROUTES, *more],
-        guards=[Door(house.bearer, house.sessions), known_query],
+        guards=[Door(house.bearer, house.sessions), parameters_valid],
         exception_handlers={Exception: answer_error},
         before_send=[finishing(house.clock, secure=house.secure_cookies)],
         request_max_body_size=MAX_BODY,
@@ -47,22 +47,25 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
     )
     for route in routes(app):
         assert RULE in route.handler.opt, f"{route.method} {route.path} has no rule"
-        route.handler.opt[QUERY] = frozenset(query_names(route))
+        route.handler.opt[PARAMETERS] = parameters_of(route)
     app.state[DOCUMENT] = msgspec.json.encode(document(app))
     return app
 
 
-def known_query(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """A guard: a query parameter that the route does not know, or twice, is refused rather than passed over."""
-    if not connection.scope.get("query_string"):
-        return
-    known = handler.opt.get(QUERY)
-    if known is None:
+def parameters_valid(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """A guard: path and query are what the document says, before anything is done with them.
+
+    The framework leaves out what a type's `Meta` demands, and passes over unknown and repeated query parameters.
+    Raises Rejection and ValidationError, which names the parameter.
+    """
+    shape = handler.opt.get(PARAMETERS)
+    if shape is None:
         return  # a page's
-    names = [name for name, _ in connection.query_params.multi_items()]
-    for name in names:
-        if name not in known:
-            right = ", ".join(sorted(known)) or "none"
-            raise Rejection("invalid", f"query: there is no such parameter here; known: {right}")
-        if names.count(name) > 1:
-            raise Rejection("invalid", f"{name}: given more than once")
+    given = dict(connection.scope["path_params"])
+    if connection.scope.get("query_string"):
+        for name, value in connection.query_params.multi_items():
+            if name in given:
+                raise Rejection("invalid", f"query: `{name}` is given more than once, or is a part of the path")
+            given[name] = value
+    if given or shape.__struct_fields__:
+        msgspec.convert(given, shape, strict=False)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 from litestar import Controller, Request, Response, get
+from litestar.params import FromQuery
 
 from domain.handfile import from_events, redact, to_json
 from projections.hands import HandRow, hand, hands_of_player, hands_of_table
@@ -52,10 +53,10 @@ class Hands(Controller):
     async def hands(
         self,
         request: Incoming,
-        player: PlayerId | None = None,
-        table_id: TableId | None = None,
-        cursor: Cursor | None = None,
-        limit: PageSize = 50,
+        player: FromQuery[PlayerId | None] = None,
+        table_id: FromQuery[TableId | None] = None,
+        cursor: FromQuery[Cursor | None] = None,
+        limit: FromQuery[PageSize] = 50,
     ) -> HandPage:
         """Read from the projection, which may be a moment behind."""
         reader, caller = house(request).reader, caller_of(request)
@@ -87,7 +88,7 @@ class Hands(Controller):
             )
         ),
     )
-    async def hand(self, request: Incoming, hand_id: HandId, reason: Text | None = None) -> HandNow:
+    async def hand(self, request: Incoming, hand_id: HandId, reason: FromQuery[Text | None] = None) -> HandNow:
         """Who played what, the result, and the cards that the caller may see."""
         row = await _ended(request, hand_id)
         file = await _file(request, row, "view", reason)
@@ -106,7 +107,9 @@ class Hands(Controller):
             )
         ),
     )
-    async def hand_file(self, request: Incoming, hand_id: HandId, reason: Text | None = None) -> Response[bytes]:
+    async def hand_file(
+        self, request: Incoming, hand_id: HandId, reason: FromQuery[Text | None] = None
+    ) -> Response[bytes]:
         """The same file, alone and as a download."""
         row = await _ended(request, hand_id)
         file = await _file(request, row, "file", reason)

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import ParameterKwarg
 from litestar.routes import HTTPRoute
 
 from domain.actions import CardText
@@ -236,27 +237,33 @@ def _needs_body(body: Any) -> bool:
 class _Parameter(msgspec.Struct, frozen=True):
     name: str
     hint: Any
-    required: bool
+    default: Any
     in_path: bool
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
 
 
 def _parameters(route: Route) -> Iterator[_Parameter]:
     fn = route.handler.fn
     hints = typing.get_type_hints(fn, include_extras=True)
     for name, parameter in inspect.signature(fn).parameters.items():
-        if name in ("self", "request"):
-            continue
-        required = parameter.default is inspect.Parameter.empty
-        yield _Parameter(name, _without_none(hints[name]), required, "{" + name + "}" in route.path)
+        if name not in ("self", "request"):
+            yield _Parameter(name, _without_none(hints[name]), parameter.default, "{" + name + "}" in route.path)
 
 
-def query_names(route: Route) -> Iterator[str]:
-    """The query parameters that a route knows."""
-    return (parameter.name for parameter in _parameters(route) if not parameter.in_path)
+def parameters_of(route: Route) -> type[msgspec.Struct]:
+    """The parameters in path and query as one struct, which refuses all others."""
+    fields = [(p.name, p.hint) if p.required else (p.name, p.hint, p.default) for p in _parameters(route)]
+    name = f"{route.handler.handler_name.rpartition('.')[2]}_parameters"
+    return msgspec.defstruct(name, fields, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 def _without_none(hint: Any) -> Any:
-    """A parameter that may be left out is never sent as null."""
+    """The type of a parameter's value: one that may be left out is never sent as null."""
+    if isinstance(getattr(hint, "__metadata__", (None,))[0], ParameterKwarg):
+        hint = hint.__origin__
     arguments = [a for a in typing.get_args(hint) if a is not type(None)]
     return arguments[0] if type(None) in typing.get_args(hint) and len(arguments) == 1 else hint
 

@@ -39,6 +39,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     headers: tuple[str, ...] = ()
     example: Any = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Operation:
+        """The framework copies what routes are made with; this is frozen, and its types cannot be copied."""
+        return self
+
 
 def described(operation: Operation) -> dict[str, Any]:
     """The `opt` of a route."""

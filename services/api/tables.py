@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from litestar import Controller, Request, Response, get, post
+from litestar import Controller, Request, get
+from litestar.params import FromQuery
 
-from services.api.answers import Opened, TableNow, table_now
+from services.api.answers import TableNow, table_now
 from services.api.auth import player_of, verified_of
-from services.api.bodies import OpenTableBody
 from services.api.eventstream import EventStream, holder_of, last_seen
 from services.api.forms import Number, TableId
 from services.api.house import house
 from services.api.operation import EVENT_STREAM, Operation, described
-from services.api.problems import Rejection, unless_answered
-from services.api.roles import ANYONE, OPERATOR
-from services.api.writes import written
+from services.api.problems import Rejection
+from services.api.roles import ANYONE
 from services.live.following import Audience, follow
 from services.live.sight import seen
-from services.play import types as play
 
 Incoming = Request[Any, Any, Any]
 
@@ -27,30 +25,6 @@ class Tables(Controller):
     """`/v1/tables`."""
 
     path = "/v1/tables"
-
-    @post(
-        "/",
-        opt=described(
-            Operation(
-                tag="tables",
-                summary="Open a table",
-                rule=OPERATOR,
-                answer=Opened,
-                status=201,
-                writes=True,
-                body=OpenTableBody,
-                example={"currency": "RUB", "stake": 2_000, "options": {"game": "khrap"}, "turn_ms": 300_000},
-            )
-        ),
-    )
-    async def open_table(self, request: Incoming) -> Response[Opened]:
-        """T1."""
-        asked, body = await written(request, OpenTableBody)
-        table_id, outcome = await house(request).play.open_table(asked, body.settings())
-        unless_answered(outcome)
-        assert isinstance(outcome, play.Answer)
-        opened = Opened(table_id=table_id, version=outcome.version, turn=outcome.turn, events=outcome.events)
-        return Response(opened, status_code=201, headers={"Location": f"/v1/tables/{table_id}"})
 
     @get(
         "/{table_id:str}",
@@ -95,7 +69,9 @@ class Tables(Controller):
             )
         ),
     )
-    async def table_events(self, request: Incoming, table_id: TableId, after: Number | None = None) -> EventStream:
+    async def table_events(
+        self, request: Incoming, table_id: TableId, after: FromQuery[Number | None] = None
+    ) -> EventStream:
         """See `services.live.following`."""
         verified = verified_of(request)
         audience = Audience(

@@ -32,7 +32,15 @@ SESSION = "khrap-session"
 CODE_S = 120
 SESSION_S = 8 * 3_600
 CACHED = 10_000
-LEEWAY_S = 5  # a token issued by a clock that is a little ahead of ours
+LEEWAY_MS = 5_000  # for an issuer whose clock is a little ahead of ours
+OPTIONS: Any = {
+    "require": ["iss", "aud", "exp", "sub"],
+    "strict_aud": True,
+    # Times are compared with our own clock, here and each time that a verified token comes again.
+    "verify_exp": False,
+    "verify_iat": False,
+    "verify_nbf": False,
+}
 
 _SUBJECT = re.compile(PLAYER)
 
@@ -89,11 +97,13 @@ class Verifier:
                 algorithms=algorithms,
                 issuer=self._issuer,
                 audience=self._audience,
-                options={"require": ["iss", "aud", "exp", "sub"], "verify_exp": False, "strict_aud": True},
-                leeway=LEEWAY_S,
+                options=OPTIONS,
             )
         except (jwt.PyJWTError, UnicodeError) as error:
             raise NotValid(f"the token is not accepted ({type(error).__name__})") from None
+        not_before = claims.get("nbf", 0)
+        if not isinstance(not_before, int | float) or not_before * 1_000 > self._clock.now_ms() + LEEWAY_MS:
+            raise NotValid("the token is not valid yet")
         return _verified(claims)
 
     def _key(self, token: str) -> tuple[Any, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,7 @@ class Caller:
         """GET."""
         return await self.http.get(path, params=query or None, headers=self.headers)
 
-    async def post(
-        self, path: str, body: Mapping[str, Any] | None = None, key: str | None = None
-    ) -> httpx.Response:
+    async def post(self, path: str, body: Mapping[str, Any] | None = None, key: str | None = None) -> httpx.Response:
         """POST a JSON body."""
         headers = {**self.headers, "Idempotency-Key": key or secrets.token_hex(8)}
         if body is None:
@@ -127,9 +125,11 @@ async def running_node(
             yield Node(url, core, http)
 
 
-async def until(holds: Any, within_s: float = 20.0) -> Any:
+async def until(holds: Callable[[], Awaitable[Any]], within_s: float = 20.0) -> Any:
     """What `holds()` gives as soon as it is true; looks often, for at most so long."""
-    async with asyncio.timeout(within_s):
-        while not (found := await holds()):
-            await asyncio.sleep(0.02)
+    loop = asyncio.get_running_loop()
+    last = loop.time() + within_s
+    while not (found := await holds()):
+        assert loop.time() < last, f"not within {within_s} s"
+        await asyncio.sleep(0.02)
     return found
