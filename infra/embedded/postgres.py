@@ -21,7 +21,7 @@ SETTINGS = {
     "listen_addresses": "",  # Unix sockets only
     "port": "5432",  # no port is opened: it names the socket
     "unix_socket_permissions": "0700",
-    "max_connections": "200",
+    "max_connections": "400",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
     # an acknowledged append is on the disk
