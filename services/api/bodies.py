@@ -6,13 +6,13 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from domain.actions import Action, CardText, Do
+from domain.actions import Action, Do
 from domain.cards import Card
 from domain.events import Disclosure, Settings
 from domain.games import newest
 from domain.money import BPS, TABLE_LIMIT
 from domain.options import FrapOptions, Khrap5Options, KhrapOptions
-from services.api.forms import Amount, ClientSeed, Currency, HandId, PlayerId, Seat, Text, Turn
+from services.api.forms import Amount, CardText, ClientSeed, Currency, HandId, PlayerId, Seat, Text, Turn
 
 ENTRY_STAKES = 20
 """T1: the entry limit in stakes where none is named."""

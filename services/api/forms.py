@@ -37,6 +37,9 @@ Turn = Annotated[
     int, Meta(ge=0, le=2**53 - 1, description="the number of the decision that is answered", examples=[17])
 ]
 Seat = Annotated[int, Meta(ge=0, le=11, description="a seat's number, from 0", examples=[2])]
+CardText = Annotated[
+    str, Meta(pattern="^[2-9TJQKA][shdc]$", max_length=2, description="rank and suit", examples=["As"])
+]
 ClientSeed = Annotated[
     str,
     Meta(

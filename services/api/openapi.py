@@ -18,10 +18,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import ParameterKwarg
 from litestar.routes import HTTPRoute
 
-from domain.actions import CardText
 from services.api.answers import RECORDED
 from services.api.auth import RULE
-from services.api.forms import IDEMPOTENCY_KEY
+from services.api.forms import IDEMPOTENCY_KEY, CardText
 from services.api.operation import EVENT_STREAM, JSON, OPERATION, Operation, problem_codes
 from services.api.problems import MEDIA_TYPE, PROBLEMS, REFUSALS, Problem, RefusalProblem
 from services.api.roles import ANYONE
