@@ -12,6 +12,7 @@ from psycopg.rows import args_row, tuple_row
 
 from infra.faults import Fault
 from infra.store.arrays import int2s, int8s, texts, uuids
+from infra.store.batch import Batch
 from infra.store.chain import part_of
 from infra.store.connect import Unavailable
 from infra.store.connections import Connections
@@ -47,6 +48,9 @@ class Reader:
     def __init__(self, url: str, parts: int, connections: int) -> None:
         self._parts = parts
         self._connections = Connections(url, connections)
+        # Asked before every view and every refusal, and so by many at once.
+        self._heads = Batch(self.heads)
+        self._commands = Batch(self._find_commands)
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -54,15 +58,30 @@ class Reader:
 
     async def find_command(self, command_id: bytes, streams: Iterable[str]) -> tuple[StoredEvent, ...]:
         """The events of the command in the parts of these streams, in order of `idx`; none if it is not there."""
-        parts = sorted({part_of(stream, self._parts) for stream in streams})
-        return tuple(await self._events(FIND_COMMANDS, (int2s(parts), uuids([command_id]))))
+        parts = frozenset([part_of(stream, self._parts) for stream in streams])
+        return await self._commands.get((command_id, parts)) or ()
+
+    async def head(self, stream: str) -> StreamHead | None:
+        """The head of a stream; None if it has no events."""
+        return await self._heads.get(stream)
 
     async def heads(self, streams: Iterable[str]) -> dict[str, StreamHead]:
         """The heads of those of the streams that have events."""
         names = list(streams)
-        parts = int2s([part_of(name, self._parts) for name in names])
-        rows = await self._rows(HEADS, (parts, texts(names)))
+        rows = await self._rows(HEADS, (int2s([part_of(name, self._parts) for name in names]), texts(names)))
         return {name: StreamHead(name, seq, hash_) for name, seq, hash_ in rows}
+
+    async def _find_commands(
+        self, asked: Sequence[tuple[bytes, frozenset[int]]]
+    ) -> dict[tuple[bytes, frozenset[int]], tuple[StoredEvent, ...]]:
+        parts = sorted(frozenset[int]().union(*[parts for _, parts in asked]))
+        events = await self._events(FIND_COMMANDS, (int2s(parts), uuids([command_id for command_id, _ in asked])))
+        return {
+            (command_id, wanted): tuple(
+                [event for event in events if event.command_id == command_id and event.part in wanted]
+            )
+            for command_id, wanted in asked
+        }
 
     async def read_stream(self, stream: str, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
         """The stream's events after number `after`, in order, at most `limit`."""

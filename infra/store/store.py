@@ -104,7 +104,7 @@ class EventStore:
 
     async def head(self, stream: str) -> StreamHead | None:
         """The stream's last number and hash; None if it has no events."""
-        return (await self._reader.heads([stream])).get(stream)
+        return await self._reader.head(stream)
 
     async def heads(self, streams: Iterable[str]) -> dict[str, StreamHead]:
         """The heads of those of the streams that have events."""
