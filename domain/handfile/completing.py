@@ -66,6 +66,7 @@ class _Completion:
         self.filled: dict[Card, Card] = {}
         self.barred: dict[Card, set[Card]] = {}
         self.given_up: dict[int, tuple[Card, ...]] = {}
+        self.unjudged: set[int] = set()
         self.notes: list[tuple[str, str]] = []
 
     def _with_blanks(self, index: int, cards: tuple[Card | None, ...]) -> tuple[Card, ...]:
@@ -88,10 +89,7 @@ class _Completion:
         self._bar_four_aces()
         for index, cards in enumerate(self.decks.deals):
             self._match(index, cards)
-        unjudged = frozenset(i for i in self.given_up if self.actions[i].by == "clock")
-        for i in sorted(unjudged):
-            self.notes.append((f"actions[{i}].by", "whether these were the lowest cards is not shown (T11)"))
-        return Completed(self._filled_file(), unjudged, tuple(self.notes))
+        return Completed(self._filled_file(), frozenset(self.unjudged), tuple(self.notes))
 
     # --- the walk
 
@@ -175,31 +173,42 @@ class _Completion:
                     self._claim(p.seat, Card("A" + suit))
 
     def _give_up(self, index: int, entry: FileAction) -> tuple[Card, ...]:
-        """The cards of a discard or a draw. Those not shown: known cards that he cannot have kept, then blanks."""
+        """The cards of a discard or a draw; in place of those not shown, cards that he can do without."""
         named = [card for card in entry.cards or () if card is not None]
         for card in named:
             self._claim(entry.seat, card)
         unseen = len(entry.cards or ()) - len(named)
+        if entry.by == "clock" and (unseen or any(_is_blank(c) for c in at(self.hand, entry.seat).cards)):
+            self.unjudged.add(index)
+            self.notes.append((f"actions[{index}].by", "whether these were the lowest cards is not shown (T11)"))
         if not unseen:
             return tuple(named)
         self.notes.append((f"actions[{index}].cards", "not shown"))
-        plays = self.moments.get(entry.seat, ())
-        later = {moment.card for moment in plays}
-        trump = self.hand.trump
-
-        def keeps(card: Card) -> int:
-            if _is_blank(card):
-                return 1
-            if card in later:
-                return 3
-            return 0 if len(plays) == self.game.hand_size or not holdable(plays, card, trump) else 2
-
-        rest = sorted((c for c in at(self.hand, entry.seat).cards if c not in named), key=keeps)
-        if len(rest) < unseen:
+        held = [c for c in at(self.hand, entry.seat).cards if c not in named]
+        if len(held) < unseen:
             raise _Stopped
-        gone = iter(rest[:unseen])
+        drawn = len(entry.cards or ()) if entry.do == "draw" else 0
+        gone = iter(self._least_needed(entry.seat, held, self.hand.deck[self.hand.stock : self.hand.stock + drawn]))
         self.given_up[index] = tuple([next(gone) if card is None else card for card in entry.cards or ()])
         return self.given_up[index]
+
+    def _least_needed(self, seat: int, held: list[Card], coming: tuple[Card, ...]) -> list[Card]:
+        """`held` in the order in which a seat that plays as the file says, and draws `coming`, can do without them."""
+        plays = self.moments.get(seat, ())
+        later = {moment.card for moment in plays}
+        plays_all = len(plays) == self.game.hand_size
+        # A blank is needed for each card that he plays and that is seen to come from nowhere else.
+        needed = len(later.difference(held, coming)) - sum(map(_is_blank, coming))
+        spare = [c for c in held if _is_blank(c)][max(0, needed) :]
+
+        def rank(card: Card) -> int:
+            if card in later or (_is_blank(card) and card not in spare):
+                return 3
+            if card in spare:
+                return 1
+            return 0 if plays_all or not holdable(plays, card, self.hand.trump) else 2
+
+        return sorted(held, key=rank)
 
     # --- what is blank at the end
 

@@ -6,14 +6,11 @@ Shapes and ranges are read here, and what one field says of another; whether the
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
-from domain.actions import Do
 from domain.cards import ALL_CARDS, RANKS, SUITS, Card, deck
-from domain.events import By, Ending, Result
+from domain.events import Result
 from domain.games import newest
 from domain.games.game import Game
 from domain.handfile.explaining import explained, refuse_duplicate_keys
@@ -26,97 +23,12 @@ from domain.handfile.file import (
     FileVoid,
     HandFile,
     HandFileError,
-    RefusalCode,
 )
-from domain.money import BPS, MAX_AMOUNT
-from domain.options import GameName, Options
+from domain.handfile.shapes import ActionShape, FileShape, ShuffleShape
+from domain.options import Options
 from domain.shuffle import HAND_ID_BYTES, MAX_CLIENT_SEED_BYTES, SERVER_SEED_BYTES
 
-Amount = Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]
-Count = Annotated[int, Meta(ge=0, le=MAX_AMOUNT)]
-Text = Annotated[str, Meta(min_length=1)]
-Status = Literal[
-    "khrap", "helicopter", "ace", "help", "longing", "pyatok", "shestok",
-    "frap", "frap_blind", "whist", "cut", "cut_trump", "passed",
-]  # fmt: skip
-
-
-class _Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What stands in the file, as it stands there. A field that may be left out may not be null instead."""
-
-
-class _Seat(_Strict, frozen=True, kw_only=True):
-    seat: Count
-    player: Text
-    purse: Amount
-
-
-class _Action(_Strict, frozen=True, kw_only=True):
-    seat: Count
-    do: Do
-    cards: tuple[Card | None, ...] | UnsetType = UNSET
-    card: Card | UnsetType = UNSET
-    by: By = "player"
-
-
-class _Shuffle(_Strict, frozen=True, kw_only=True):
-    server_seed: str | None
-    hand_id: str
-    commitment: str
-    client_seeds: tuple[str, ...]
-
-
-class _Void(_Strict, frozen=True, kw_only=True):
-    reason: str
-
-
-class _Refusal(_Strict, frozen=True, kw_only=True):
-    code: RefusalCode
-    clause: str
-
-
-class _PlayerResult(_Strict, frozen=True, kw_only=True):
-    seat: Count
-    status: Status
-    tricks: Count
-    share: Amount
-    commission: Amount
-    fine_due: Amount
-    fine_paid: Amount
-    purse: Amount
-
-
-class _Result(_Strict, frozen=True, kw_only=True):
-    ending: Ending
-    bank: Amount
-    carried_bank: Amount
-    next_dealer: Count
-    players: tuple[_PlayerResult, ...]
-
-
-class _File(_Strict, frozen=True, kw_only=True):
-    format: Literal["khrap-hand/1"]
-    game: GameName
-    currency: Text
-    stake: Amount
-    commission_bps: Annotated[int, Meta(ge=0, le=BPS)] | UnsetType = UNSET
-    options: Raw | UnsetType = UNSET
-    rules: Literal[1] = 1
-    seats: tuple[_Seat, ...]
-    dealer: Count
-    carried_bank: Amount
-    shuffle: _Shuffle | UnsetType = UNSET
-    view: Count | Literal["public"] | UnsetType = UNSET
-    deals: tuple[tuple[Card | None, ...], ...]
-    actions: tuple[_Action, ...]
-    void: _Void | UnsetType = UNSET
-    result: _Result | UnsetType = UNSET
-    refusal: _Refusal | UnsetType = UNSET
-    name: Raw = Raw()
-    clauses: Raw = Raw()
-
-
-_DECODER = msgspec.json.Decoder(_File)
+_DECODER = msgspec.json.Decoder(FileShape)
 
 
 def parse(data: bytes) -> HandFile:
@@ -124,7 +36,7 @@ def parse(data: bytes) -> HandFile:
     try:
         raw = _DECODER.decode(data)
     except msgspec.ValidationError as error:
-        raise explained(str(error), _File) from None
+        raise explained(str(error), FileShape) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise HandFileError("", f"not a JSON object: {error}") from None
     except RecursionError:
@@ -160,7 +72,7 @@ def parse(data: bytes) -> HandFile:
     )
 
 
-def _seats(raw: _File, game: Game) -> tuple[FileSeat, ...]:
+def _seats(raw: FileShape, game: Game) -> tuple[FileSeat, ...]:
     """H1, T4."""
     if not 2 <= len(raw.seats) <= game.max_seats:
         raise HandFileError("seats", f"{len(raw.seats)} players; {game.name} has 2 to {game.max_seats}")
@@ -187,12 +99,15 @@ def _options(raw: Raw | UnsetType, game: Game) -> Options:
         return game.options()
     try:
         options: Options = msgspec.json.decode(raw, type=game.options)
-        # In events the options are tagged with the game's name, so msgspec lets the tag pass.
-        tagged = "game" in msgspec.json.decode(raw, type=dict[str, Raw])
+        given = msgspec.json.decode(raw, type=dict[str, Raw])
     except msgspec.ValidationError as error:
         raise explained(str(error), game.options, "options") from None
-    if tagged:
+    # In events the options are tagged with the game's name, and None stands for a deck that was not chosen.
+    if "game" in given:
         raise HandFileError("options.game", f"no option of {game.name}; `game` stands beside `options`")
+    for name, value in given.items():
+        if bytes(value) == b"null":
+            raise HandFileError(f"options.{name}", "null; leave it out for the default")
     return options
 
 
@@ -231,7 +146,7 @@ def _check_unseen(field: str, view: Audience | None) -> None:
         raise HandFileError(field, "null, which only a file with a `view` may hold (H7); name the card")
 
 
-def _action(field: str, raw: _Action, view: Audience | None) -> FileAction:
+def _action(field: str, raw: ActionShape, view: Audience | None) -> FileAction:
     """H2: the word and the cards that go with it."""
     wants = {"play": "card", "discard": "cards", "draw": "cards"}.get(raw.do)
     for given in ("card", "cards"):
@@ -251,7 +166,7 @@ def _action(field: str, raw: _Action, view: Audience | None) -> FileAction:
     return FileAction(seat=raw.seat, do=raw.do, cards=cards, card=card, by=raw.by)
 
 
-def _check_ending(raw: _File) -> None:
+def _check_ending(raw: FileShape) -> None:
     """H3, H6: a result or a refusal; what is voided ends in neither a play nor a refusal."""
     if raw.refusal is UNSET:
         return
@@ -263,7 +178,7 @@ def _check_ending(raw: _File) -> None:
         raise HandFileError("refusal", "there is no action that could be refused; the last of `actions` is it (H3)")
 
 
-def _shuffle(raw: _Shuffle, players: int, view: Audience | None) -> FileShuffle:
+def _shuffle(raw: ShuffleShape, players: int, view: Audience | None) -> FileShuffle:
     """H4, S1, S2: hex of the right lengths, one client seed per dealt-in player."""
     if raw.server_seed is None:
         _check_unseen("shuffle.server_seed", view)

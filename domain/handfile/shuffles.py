@@ -13,6 +13,7 @@ from domain import shuffle
 from domain.cards import Card
 from domain.handfile.explaining import explained, refuse_duplicate_keys
 from domain.handfile.file import Finding, HandFileError
+from domain.handfile.shapes import Strict
 from domain.money import MAX_AMOUNT
 from domain.seeds import hand_bytes
 
@@ -21,11 +22,7 @@ FORMAT: Final = "khrap-shuffle/1"
 Hex = Annotated[str, Meta(pattern=r"^([0-9a-f]{2})*\Z")]
 
 
-class _Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What stands in the file."""
-
-
-class Generator(_Strict, frozen=True, kw_only=True):
+class Generator(Strict, frozen=True, kw_only=True):
     """S3: a test of the generator itself: the second of two outputs of `bytes` bytes."""
 
     name: str
@@ -35,7 +32,7 @@ class Generator(_Strict, frozen=True, kw_only=True):
     second_output: Hex
 
 
-class Decks(_Strict, frozen=True, kw_only=True, rename={"of_32": "32", "of_36": "36", "of_52": "52"}):
+class Decks(Strict, frozen=True, kw_only=True, rename={"of_32": "32", "of_36": "36", "of_52": "52"}):
     """S5: a deal's decks by their size, those that are given."""
 
     of_32: tuple[Card, ...] | None = None
@@ -43,7 +40,7 @@ class Decks(_Strict, frozen=True, kw_only=True, rename={"of_32": "32", "of_36": 
     of_52: tuple[Card, ...] | None = None
 
 
-class Deal(_Strict, frozen=True, kw_only=True):
+class Deal(Strict, frozen=True, kw_only=True):
     """S3 to S5: the first bytes of a deal's stream, and its decks."""
 
     deal_no: Annotated[int, Meta(ge=1, le=MAX_AMOUNT)]
@@ -51,7 +48,7 @@ class Deal(_Strict, frozen=True, kw_only=True):
     decks: Decks
 
 
-class Shuffle(_Strict, frozen=True, kw_only=True):
+class Shuffle(Strict, frozen=True, kw_only=True):
     """S1, S2, T14: seeds in seat order, the commitment, the first dealer as an index into as many players."""
 
     name: str
@@ -63,7 +60,7 @@ class Shuffle(_Strict, frozen=True, kw_only=True):
     deals: tuple[Deal, ...]
 
 
-class ShuffleFile(_Strict, frozen=True, kw_only=True):
+class ShuffleFile(Strict, frozen=True, kw_only=True):
     """The whole file."""
 
     format: Literal["khrap-shuffle/1"]

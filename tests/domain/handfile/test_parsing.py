@@ -68,6 +68,7 @@ WRONG: list[tuple[dict[str, Any], str, Any, str, str]] = [
         "options.draw_limit",
         "unknown field; known are ante_policy, deck, max_deals",
     ),
+    (DREW, "options.deck", None, "options.deck", "null; leave it out for the default"),
     (DREW, "options.deck", 32, "options.deck", "32 is not right; it must be 36 or 52"),
     (PLAYED, "deals[0][3]", "As", "deals[0][3]", "As a second time; it stands at [0] already"),
     (PLAYED, "deals[0][3]", "2s", "deals[0][3]", "2s is not in a deck of 36"),

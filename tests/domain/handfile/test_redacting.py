@@ -242,3 +242,24 @@ def test_h7_a_shown_replay_holds_no_card_that_the_file_does_not(seed: int) -> No
         assert [p.purse for p in step.hand.players] == [p.purse for p in true.hand.players]
         assert [len(p.cards) for p in step.hand.players] == [len(p.cards) for p in true.hand.players]
     assert [step.action for step in steps if step.action] == list(redacted.actions)
+
+
+@for_seeds(80)
+def test_h7_a_file_that_shows_more_or_less_than_a_view_holds_too(seed: int) -> None:
+    """Whatever is hidden of a true hand, the turned trump cards and the plays aside, a hand that agrees is found."""
+    rng = random.Random(seed)
+    file = from_events(events_of(random_hand(seed)))
+    public = redact(file, "public")
+    share = rng.random()
+    deals = tuple(
+        tuple(true if shown is not None or rng.random() < share else None for true, shown in zip(*cards, strict=True))
+        for cards in zip(file.deals, public.deals, strict=True)
+    )
+    actions = tuple(
+        a if a.cards is None else replace(a, cards=tuple(c if rng.random() < share else None for c in a.cards))
+        for a in file.actions
+    )
+    partly = replace(file, view="public", deals=deals, actions=actions, shuffle=None)
+    report = check(partly)
+    assert report.holds, report.problems
+    list(replay(partly))
