@@ -43,8 +43,9 @@ NETWORK = {
     "tcp_user_timeout": "15000",
 }
 
-Unavailable = (psycopg.OperationalError, psycopg.InterfaceError, OSError)
-"""The connection is lost, or the server gave up on a statement (a time-out, a deadlock, a shutdown): it may pass."""
+Unavailable = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.errors.ReadOnlySqlTransaction, OSError)
+"""The connection is lost, the server gave up on a statement (a time-out, a deadlock, a shutdown), or it is a standby
+that we were left with: it may pass."""
 
 
 class _AsItIs(Dumper):
@@ -52,6 +53,13 @@ class _AsItIs(Dumper):
 
     def dump(self, obj: Any) -> bytes:
         return bytes(obj)
+
+
+def reason(error: BaseException) -> str:
+    """What an error says, in one line and without the rows that PostgreSQL may quote in its details."""
+    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    lines = (said or str(error)).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def application_conninfo(url: str) -> str:

@@ -20,7 +20,7 @@ from psycopg.rows import args_row
 
 from infra.faults import Fault
 from infra.store.arrays import int2s, uuids
-from infra.store.connect import Unavailable
+from infra.store.connect import Unavailable, reason
 from infra.store.group import Item, parameters
 from infra.store.prepared import PreparedStatement
 from infra.store.queries import query
@@ -122,7 +122,7 @@ class Lane:
                     await self._settle_duplicates(self._append.connection, group)
                     return
             except (*Unavailable, TimeoutError) as error:
-                log.warning("store_retry", commands=len(group), error=str(error).strip())
+                log.warning("store_retry", commands=len(group), error=reason(error))
                 await self._disconnect()
                 for item in group:
                     item.in_doubt = True
@@ -133,7 +133,7 @@ class Lane:
             except psycopg.Error as error:
                 # Rolled back: something in the group is not to the database's taste. Halving finds it.
                 if len(group) == 1:
-                    _fail(group[0], Fault("store_rejected", str(error).strip()))
+                    _fail(group[0], Fault("store_rejected", reason(error)))
                 else:
                     half = len(group) // 2
                     await self._store(group[:half])
@@ -175,9 +175,12 @@ class Lane:
             stored.setdefault(event.command_id, []).append(event)
         for item in duplicates:
             events = stored[item.append.command_id]
-            # Our own first attempt, whose answer was lost: its events are the very ones that we sent again.
-            ours = item.in_doubt and [event.hash for event in events] == item.hashes
-            _settle(item, item.appended if ours else Duplicate(tuple(events)))
+            if item.in_doubt and [event.hash for event in events] == item.hashes:
+                # Our own first attempt, whose answer was lost: its events are the very ones that we sent again.
+                _settle(item, item.appended)
+                self._on_commit(item.appended.heads)
+            else:
+                _settle(item, Duplicate(tuple(events)))
 
     async def _disconnect(self) -> None:
         if self._append is not None:
@@ -199,7 +202,7 @@ def _in_time(group: Sequence[Item], now: float, error: BaseException) -> list[It
     """Those of the group that may wait until `now`; the others fail, and whether they are stored is not known."""
     for item in group:
         if item.deadline < now:
-            _fail(item, Fault("store_unavailable", f"no answer from the event store in time: {str(error).strip()}"))
+            _fail(item, Fault("store_unavailable", f"no answer from the event store in time: {reason(error)}"))
     return [item for item in group if item.deadline >= now]
 
 

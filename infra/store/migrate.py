@@ -18,6 +18,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import tuple_row
 
 from infra.faults import Fault
+from infra.store.connect import reason
 from infra.store.queries import SQL
 
 PARTS = 256
@@ -104,7 +105,7 @@ async def _connect(url: str) -> AsyncConnection[Any]:
     try:
         return await AsyncConnection.connect(url, autocommit=True, row_factory=tuple_row)
     except psycopg.OperationalError as error:
-        raise Fault("store_unavailable", str(error).strip()) from error
+        raise Fault("store_unavailable", reason(error)) from error
 
 
 async def _done(connection: AsyncConnection[Any]) -> dict[tuple[str, int], tuple[str, bytes]]:

@@ -14,7 +14,7 @@ from infra.faults import Fault
 from infra.store.arrays import int2s, int8s, texts, uuids
 from infra.store.batch import Batch
 from infra.store.chain import part_of
-from infra.store.connect import Unavailable
+from infra.store.connect import Unavailable, reason
 from infra.store.connections import Connections
 from infra.store.errors import StoreGap
 from infra.store.queries import query
@@ -161,8 +161,8 @@ class Reader:
                     return await question(connection)
             except (*Unavailable, TimeoutError) as error:
                 if loop.time() + delay_s > deadline:
-                    raise Fault("store_unavailable", str(error).strip() or "no answer in time") from error
-                log.warning("store_read_retry", error=str(error).strip())
+                    raise Fault("store_unavailable", reason(error)) from error
+                log.warning("store_read_retry", error=reason(error))
             await asyncio.sleep(delay_s)
             delay_s = min(2 * delay_s, LAST_RETRY_S)
 

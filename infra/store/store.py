@@ -173,7 +173,7 @@ async def _read_layout(url: str) -> int:
     except connect.Unavailable as error:
         if f'role "{connect.APP_ROLE}" does not exist' in str(error):
             raise Fault("store_not_migrated", "the database has no event store yet; run `khrap db init`") from error
-        raise Fault("store_unavailable", str(error).strip()) from error
+        raise Fault("store_unavailable", connect.reason(error)) from error
     if row is None:
         raise Fault("store_not_migrated", "the event store's layout is missing; run `khrap db init`")
     return int(row[0])
