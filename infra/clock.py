@@ -48,7 +48,10 @@ def _second(seconds: int) -> str:
 
 @lru_cache(maxsize=256)
 def _second_ms(text: str) -> int:
-    return int(datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC).timestamp()) * 1000
+    # Not strptime, which takes 5 µs: who reads a long log meets a new second at every few events.
+    if (text[4], text[7], text[10], text[13]) != ("-", "-", "T", ":"):
+        raise ValueError(f"{text!r} is not a time such as 2026-01-02T03:04:05")
+    return int(datetime.fromisoformat(f"{text}+00:00").timestamp()) * 1000
 
 
 def rfc3339(at_ms: int) -> str:

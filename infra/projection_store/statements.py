@@ -6,16 +6,23 @@ here, against 40 µs and 20 µs with an array a column.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from psycopg import sql
 
 from infra.projection_store.types import Kind, Shape
 
 
-def statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple[str, ...]) -> sql.Composed:
+@lru_cache(maxsize=1_000)
+def statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple[str, ...]) -> bytes:
     """The statement for rows that hold `columns`; its one parameter is a JSON array of objects.
 
     Rows are written in the order of their keys, so that two processes never wait for each other's rows in a circle.
     """
+    return _statement(schema, table, shape, kind, columns).as_bytes()
+
+
+def _statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple[str, ...]) -> sql.Composed:
     missing = [c for c in columns if c not in shape.columns] + [k for k in shape.key if k not in columns]
     assert not missing, f"{schema}.{table} has the columns {shape.columns} and the key {shape.key}, not {missing}"
     target = sql.Identifier(schema, table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -34,8 +33,6 @@ T = TypeVar("T")
 
 DEFINING = 0x6B68_7261_7000
 """The advisory lock under which versions are defined, one process at a time."""
-
-prepared = lru_cache(maxsize=1000)(statement)
 
 
 class ProjectionWriter:
@@ -157,11 +154,11 @@ class ProjectionWriter:
         if work.moves:
             parts = sorted(work.moves)
             before, after = zip(*(work.moves[part] for part in parts), strict=True)
-            moves = {"parts": parts, "before": list(before), "after": list(after)}
+            moves = {"parts": _array(parts), "before": _array(before), "after": _array(after)}
             counted.append((await self._execute(query("advance.sql"), {**which, **moves}), len(parts)))
         for write in work.writes:
             shape = self._shapes[work.schema][write.table]
-            write_rows = prepared(work.schema, write.table, shape, write.kind, write.columns)
+            write_rows = statement(work.schema, write.table, shape, write.kind, write.columns)
             await self._execute(write_rows, [msgspec.json.encode(write.rows).decode()])
         counted += [await self._park(which, each) for each in work.parked]
         for retaken in work.retaken:
@@ -179,8 +176,13 @@ class ProjectionWriter:
             counted.append(await self._park(which, retaken.parked))
         return counted
 
-    async def _execute(self, what: bytes | sql.Composed, given: Any) -> AsyncCursor[TupleRow]:
+    async def _execute(self, what: bytes, given: Any) -> AsyncCursor[TupleRow]:
         return await self._connection.execute(what, given, prepare=True)
+
+
+def _array(numbers: Iterable[int]) -> str:
+    """An array's text: ten times as fast as having each number adapted."""
+    return "{" + ",".join(map(str, numbers)) + "}"
 
 
 async def _define_one(cursor: AsyncCursor[TupleRow], each: Definition, parts: list[int]) -> None:

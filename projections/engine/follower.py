@@ -41,11 +41,14 @@ class Follower(Generic[S]):
         self._decoder = msgspec.json.Decoder(projection.state)
         self._passed_over = KNOWN - {str(each.__struct_config__.tag) for each in projection.handles}
 
-    def unknown_streams(self, entries: Sequence[Entry]) -> list[str]:
-        """The streams whose states must be read before `entries` can be applied."""
-        if self._stateless:
-            return []
-        return list({e.stored.stream for e in entries if self._wants(e) and e.stored.stream not in self._states})
+    def wanted(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Those of `entries` that the projection handles. A type that this code does not know may be one, too."""
+        passed_over, streams = self._passed_over, self.projection.streams
+        return [e for e in entries if e.type not in passed_over and e.stream.startswith(streams)]
+
+    def unknown_streams(self, wanted: Sequence[Entry]) -> list[str]:
+        """The streams whose states must be read before `wanted` can be applied."""
+        return [] if self._stateless else [s for s in {e.stream for e in wanted} if s not in self._states]
 
     def remember(self, streams: Sequence[str], stored: Mapping[str, str]) -> None:
         """Take in the stored states, JSON text, of those of `streams` that have one."""
@@ -53,11 +56,11 @@ class Follower(Generic[S]):
             text = stored.get(stream)
             self._states[stream] = self.projection.initial if text is None else self._decoder.decode(text)
 
-    def prepare(self, batch: Batch, now_ms: int) -> Prepared[S]:
+    def prepare(self, batch: Batch, wanted: Sequence[Entry], now_ms: int) -> Prepared[S]:
         """Apply `batch` in memory: the rows to write, the streams to park. Nothing of the follower changes yet."""
         run = _Run(self, now_ms)
-        for entry in batch.entries:
-            if self._wants(entry) and entry.stored.stream not in self.parked:
+        for entry in wanted:
+            if entry.stream not in self.parked:
                 run.take(entry)
         moves = {part: (batch.before[part], pos) for part, pos in batch.after.items()}
         return run.prepared(moves, parked=list(run.parked.values()), retaken=[])
@@ -69,9 +72,8 @@ class Follower(Generic[S]):
         """
         run = _Run(self, now_ms)
         assert not entries or entries[0].stored.seq == parked.seq, f"{parked.stream} has no number {parked.seq}"
-        for entry in entries:
-            if self._wants(entry):
-                run.take(entry)
+        for entry in self.wanted(entries):
+            run.take(entry)
         again = run.parked.get(parked.stream)
         if again is None and more:
             again = msgspec.structs.replace(parked, seq=entries[-1].stored.seq + 1)
@@ -112,11 +114,6 @@ class Follower(Generic[S]):
         """The stream's state as last committed; it must have been read."""
         return self.projection.initial if self._stateless else self._states[stream]
 
-    def _wants(self, entry: Entry) -> bool:
-        """A type that this code does not know is wanted too: it may be one that matters."""
-        stored = entry.stored
-        return stored.type not in self._passed_over and stored.stream.startswith(self.projection.streams)
-
     def begin(self) -> Writes:
         """No writes yet."""
         return Writes(self._shapes)
@@ -137,7 +134,7 @@ class _Run(Generic[S]):
 
     def take(self, entry: Entry) -> None:
         """Apply one event, or park its stream; one that is parked may yet be made good by a later event."""
-        stream = entry.stored.stream
+        stream = entry.stream
         if stream not in self.parked:
             before = self._states[stream] if stream in self._states else self._follower.state(stream)
         elif stream in self._onward:

@@ -35,10 +35,12 @@ _meta = lru_cache(maxsize=16)(decode_meta)  # the events of one command share th
 class Entry:
     """An event of a batch. It is decoded when a projection first asks, and all projections share what came out."""
 
-    __slots__ = ("_decode", "_problem", "_recorded", "stored")
+    __slots__ = ("_decode", "_problem", "_recorded", "stored", "stream", "type")
 
     def __init__(self, stored: StoredEvent, decode: Decode) -> None:
         self.stored = stored
+        self.stream = stored.stream
+        self.type = stored.type
         self._decode = decode
         self._recorded: Recorded | None = None
         self._problem: CannotApply | None = None
@@ -119,7 +121,9 @@ class Log:
 
     async def read(self, vector: Mapping[int, int], limit: int, upto: Mapping[int, int] | None = None) -> Batch:
         """About `limit` events after `vector`, of its parts alone, and none past `upto` where it is given."""
-        wanted = {p: pos for p, pos in vector.items() if (upto is None or pos < upto[p]) and not self._stopped(p, pos)}
+        wanted = vector if upto is None else {p: pos for p, pos in vector.items() if pos < upto[p]}
+        if self.holes:
+            wanted = {p: pos for p, pos in wanted.items() if not self._stopped(p, pos)}
         events: list[StoredEvent] = []
         while wanted:
             try:
@@ -127,7 +131,8 @@ class Log:
                 break
             except StoreGap as gap:
                 self._stop(gap)
-                before = wanted.pop(gap.part)
+                before = wanted[gap.part]
+                wanted = {p: pos for p, pos in wanted.items() if p != gap.part}
                 if before < gap.pos:
                     events = await self._store.read_parts({gap.part: before}, gap.pos - before)
                     break
