@@ -87,6 +87,18 @@ def _to_do(migration: Migration, *, is_empty: bool) -> str:
     return f"the database lacks {name}; run `khrap db {command}` with KHRAP_DATABASE_OWNER_URL"
 
 
+async def check_key(store: EventStore, codec: Codec) -> None:
+    """That the log was sealed under this key: one table that goes on is opened. Raises Fault(`wrong_key`)."""
+    for stream in (await store.streams_not_ended("table-", "table_closed"))[:1]:
+        committed = await store.last_of(stream, ("hand_committed",), at_most=2**62)
+        for event in await store.read_stream(stream, after=(committed or 1) - 1, limit=1):
+            try:
+                codec.decode(event)
+            except Fault as fault:
+                detail = "this log was sealed under another key: bring back master.key, or its KHRAP_MASTER_KEY_FILE"
+                raise Fault("wrong_key", f"{detail} ({fault.detail})") from fault
+
+
 @asynccontextmanager
 async def open_core(settings: Settings, *, readers: int = 4) -> AsyncIterator[Core]:
     """Servers, keys, store and play, closed in the other order at the end. Raises Fault."""
@@ -98,6 +110,7 @@ async def open_core(settings: Settings, *, readers: int = 4) -> AsyncIterator[Co
         clock, entropy = SystemClock(), SystemEntropy()
         sealer = Sealer(keys.master, entropy)
         codec = Codec(sealer)
+        await check_key(store, codec)
         yield Core(
             settings=settings,
             addresses=addresses,

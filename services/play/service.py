@@ -90,7 +90,7 @@ class Play:
         *,
         opens: bool = False,
     ) -> Outcome:
-        """Decide and append; at most three times where others were faster. Raises Fault (`conflict`, or the store's)."""
+        """Decide and append; at most three times where others were faster. Raises Fault (`conflict`, the store's)."""
         name = command_id(request.caller.subject, table_stream(table_id), request.key)
         async with self._tables.lock(table_id):
             for _ in range(ATTEMPTS):

@@ -6,17 +6,22 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 
+from msgspec import MsgspecError
+
 from domain.commands import Fresh
-from domain.events import OPENINGS
+from domain.events import OPENINGS, Event
 from domain.evolve import evolve
 from domain.table import Table
-from infra.codec import Codec
+from infra.codec import Codec, UnknownEvent
+from infra.faults import Fault
 from infra.meta import decode_meta
 from infra.store import EventStore, StoredEvent
 from services.play.types import Step
 
 RING = 256
 WARM_TABLES = 10_000
+UNREADABLE = frozenset({"seal_broken", "event_unknown", "event_broken"})
+"""Faults of one stream, which trying again does not mend: another key, a newer program's event, altered bytes."""
 OPENING_TAGS = tuple(str(e.__struct_config__.tag) for e in OPENINGS)
 
 
@@ -117,13 +122,22 @@ class Tables:
             self._warm.popitem(last=False)
 
     def _fold(self, table: Table | None, stored: Sequence[StoredEvent]) -> list[Step]:
+        """The steps of stored events. Raises Fault, one of `UNREADABLE`."""
         steps = []
         for record in stored:
-            event = self._codec.decode(record)
+            event = self._decode(record)
             at_ms = decode_meta(record.meta).at_ms
             table = evolve(table, event, at_ms)
             steps.append(Step(record.seq, at_ms, event, table))
         return steps
+
+    def _decode(self, record: StoredEvent) -> Event:
+        try:
+            return self._codec.decode(record)
+        except UnknownEvent as error:
+            raise Fault("event_unknown", f"event {record.seq} of {record.stream}: {error}") from error
+        except MsgspecError as error:
+            raise Fault("event_broken", f"event {record.seq} of {record.stream} cannot be read: {error}") from error
 
 
 class _Held:

@@ -18,6 +18,7 @@ from infra.clock import Clock
 from infra.faults import Fault
 from infra.store import EventStore
 from services.play.service import Play, table_stream
+from services.play.tables import UNREADABLE
 from services.play.types import Caller, Refusal, Request, Step
 from services.steward.agenda import Item, agenda, renewal
 
@@ -121,7 +122,14 @@ class Steward:
             self._wake.set()
 
     async def _plan(self, table_id: str, *, renew: bool = False) -> None:
-        found = await self._play.table(table_id)
+        """Enter what is to be done at a table, as the log has it now. One that cannot be read stops no other."""
+        try:
+            found = await self._play.table(table_id)
+        except Fault as fault:
+            if fault.code not in UNREADABLE:
+                raise
+            log.error("table_unreadable", table=table_id, code=fault.code, detail=fault.detail)
+            return
         if found is None:
             return
         version, table = found
@@ -165,6 +173,9 @@ class Steward:
                 log.info("steward_refused", table=table_id, kind=item.kind, code=outcome.refused.code)
                 await self._plan(table_id)
         except Fault as fault:
+            if fault.code in UNREADABLE:
+                log.error("table_unreadable", table=table_id, code=fault.code, detail=fault.detail)
+                return
             # The table's agenda is unchanged, so it is tried again as it stands.
             log.warning("steward_again", table=table_id, kind=item.kind, code=fault.code)
             await asyncio.sleep(0.1)

@@ -15,7 +15,9 @@ from domain.events import Settings
 from domain.table import Table, deadline, running, seat_at
 from infra.beat import Beat
 from infra.clock import Clock, ManualClock, SystemClock
+from infra.faults import Fault
 from infra.meta import decode_meta
+from infra.store import Append, Appended, NewEvent, StreamAppend
 from services.play.types import Answer
 from services.steward.steward import Steward
 from tests.conftest import Database
@@ -207,3 +209,20 @@ async def _anyone_acts(house: House, table_id: str, chance: random.Random) -> No
     if running(table) is not None:
         player, action = some_action(table, chance)
         await house.do(table_id, player, acting(player, table.turn, action))
+
+
+async def test_a_table_that_cannot_be_read_stops_no_other(database: Database) -> None:
+    """An event that a newer program wrote stands in one table; the other table's hands start and end."""
+    async with house_on(database.app_url) as house:
+        odd = await house.table("anna", "boris", settings=QUICK)
+        good = await house.table("vera", "gleb", settings=QUICK)
+        head = await house.store.head(f"table-{odd}")
+        assert head is not None
+        newer = NewEvent("player_sang", 1, b"{}", (await house.store.read_stream(f"table-{odd}"))[-1].meta)
+        stream = StreamAppend(f"table-{odd}", head.seq, head.hash, (newer,))
+        assert isinstance(await house.store.append(Append(bytes(16), (stream,))), Appended)
+    async with house_on(database.app_url) as house:
+        async with stewarded(house, database):
+            await until(house, good, lambda t: t.hand_no >= 1)
+        with pytest.raises(Fault, match="event_unknown"):
+            await house.state(odd)
