@@ -29,6 +29,8 @@ from tests.domain.hands import chosen, random_options
 
 TABLE_ID = "018f0000-0000-7000-8000-0000000000aa"
 ACT_WORD = Action(do="pass")
+RARE = ("helicopter", "ace", "longing", "frap_blind")
+"""Words that are taken wherever one is bold and has them."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -201,7 +203,8 @@ class RandomTable:
             self.now += rng.randint(0, 40_000)
         words = offers(hand, seat)
         passes = [o for o in words if o.do in ("pass", "decline")]
-        offer = passes[0] if passes and rng.random() > self.boldness else rng.choice(words)
+        rare = [o for o in words if o.do in RARE]
+        offer = passes[0] if passes and rng.random() > self.boldness else rng.choice(rare or words)
         return self._act(table, at(hand, seat).player, chosen(rng, offer))
 
     def _act(self, table: Table, player: str, action: Action) -> c.Act:
