@@ -52,7 +52,7 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
     return app
 
 
-def parameters_valid(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+async def parameters_valid(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """A guard: path and query are what the document says, before anything is done with them.
 
     The framework leaves out what a type's `Meta` demands, and passes over unknown and repeated query parameters.

@@ -34,8 +34,11 @@ class Door:
         self._bearer = bearer
         self._sessions = sessions
 
-    def __call__(self, connection: Connection, handler: BaseRouteHandler) -> None:
-        """Raises Rejection: 401 without a valid token where one is needed, 403 for another role or origin."""
+    async def __call__(self, connection: Connection, handler: BaseRouteHandler) -> None:
+        """Raises Rejection: 401 without a valid token where one is needed, 403 for another role or origin.
+
+        A coroutine, though it waits for nothing: the framework runs a plain function in a thread, a hop a request.
+        """
         connection.scope[BEGAN] = perf_counter()  # type: ignore[literal-required]
         rule: Rule | None = handler.opt.get(RULE)
         if rule is None:
