@@ -9,6 +9,7 @@ at the end of the log, so no rebuild repeats a message.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from domain.views import public_event
 from infra.projection_store import RowWrite
 from infra.redis import LOBBY as LOBBY_CHANNEL
 from infra.redis import Publisher, table_channel
-from projections.engine.log import Batch
+from projections.engine.log import Batch, Entry
 from projections.engine.types import CannotApply, Projection
 from projections.lobby import LOBBY, LobbyTable
 
@@ -37,26 +38,24 @@ class Live:
         self.active = False
 
     def batch(self, batch: Batch) -> None:
-        """A batch of the tail: one message for each table in it."""
+        """A batch of the tail."""
         if not self.active:
             return
-        tables: dict[str, list[dict[str, Any]]] = {}
-        last: dict[str, int] = {}
-        for entry in batch.entries:
-            stored = entry.stored
-            if not stored.stream.startswith(TABLE):
-                continue
-            table_id = stored.stream[len(TABLE) :]
-            events = tables.setdefault(table_id, [])
-            last[table_id] = stored.seq
+        # One message a command and table, so that what is said does not hang on how the tail came to read it.
+        for (stream, _), command in groupby(batch.entries, key=lambda e: (e.stream, e.stored.command_id)):
+            if stream.startswith(TABLE):
+                self._say(stream[len(TABLE) :], list(command))
+
+    def _say(self, table_id: str, command: list[Entry]) -> None:
+        events: list[dict[str, Any]] = []
+        for entry in command:
             try:
                 recorded = entry.recorded()
             except CannotApply:
                 continue  # this code does not know it: whoever does reads it from Postgres
             events.append({"seq": recorded.seq, "at_ms": recorded.at_ms, **public_event(recorded.event)})
-        for table_id, events in tables.items():
-            message = _encode({"table": table_id, "seq": last[table_id], "events": events})
-            self._publisher.publish(table_channel(table_id), message)
+        message = _encode({"table": table_id, "seq": command[-1].stored.seq, "events": events})
+        self._publisher.publish(table_channel(table_id), message)
 
     def committed(self, projection: Projection[Any], writes: Sequence[RowWrite]) -> None:
         """What a projection at the tail has written: the lobby's changed tables."""

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from infra.clock import from_rfc3339
+
 STATES = "stream_state"
 """The engine's own table in each projection's schema: the state of a stream as its step left it."""
 
@@ -68,6 +70,15 @@ class Standing(Struct, frozen=True, kw_only=True):
     head: int
     behind_since: str | None
     parked: tuple[Parked, ...] = ()
+
+    @property
+    def lag_events(self) -> int:
+        """How many events it has not passed."""
+        return self.head - self.position
+
+    def lag_ms(self, now_ms: int) -> int:
+        """For how long the oldest event that it has not passed has been waiting at `now_ms`."""
+        return 0 if self.behind_since is None else max(0, now_ms - from_rfc3339(self.behind_since))
 
 
 class Checkpoint(Struct, frozen=True):

@@ -61,10 +61,14 @@ class ProjectionWriter:
     async def define(self, definitions: Sequence[Definition], parts: Iterable[int]) -> None:
         """Make the tables of the versions that are not there yet, each at position 0 of every part.
 
-        The first version of a name serves at once. Raises Fault("projection_changed") for a version that was made from
-        another DDL.
+        The first version of a name serves at once. Raises Fault: `projection_changed` for a version that was made from
+        another DDL, `store_not_migrated` where there is no registry.
         """
-        await _reached(self._define(definitions, sorted(parts)))
+        try:
+            await _reached(self._define(definitions, sorted(parts)))
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
+            detail = f"the database has no registry of projections; run `khrap db migrate` ({one_line(error)})"
+            raise Fault("store_not_migrated", detail) from error
 
     async def _define(self, definitions: Sequence[Definition], parts: list[int]) -> None:
         async with self._connection.transaction(), self._connection.cursor() as cursor:

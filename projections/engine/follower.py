@@ -37,6 +37,7 @@ class Follower(Generic[S]):
         self.parked = dict(checkpoint.parked)
         self._shapes = {table: shape for table, shape in shapes.items() if table != STATES}
         self._states: OrderedDict[str, S] = OrderedDict()
+        self._unreadable: dict[str, str] = {}
         self._stateless = projection.state is None
         self._decoder = msgspec.json.Decoder(projection.state)
         self._passed_over = KNOWN - {str(each.__struct_config__.tag) for each in projection.handles}
@@ -46,6 +47,11 @@ class Follower(Generic[S]):
         passed_over, streams = self._passed_over, self.projection.streams
         return [e for e in entries if e.type not in passed_over and e.stream.startswith(streams)]
 
+    def ready(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Those of `wanted(entries)` whose streams do not wait."""
+        wanted = self.wanted(entries)
+        return [e for e in wanted if e.stream not in self.parked] if self.parked else wanted
+
     def unknown_streams(self, wanted: Sequence[Entry]) -> list[str]:
         """The streams whose states must be read before `wanted` can be applied."""
         return [] if self._stateless else [s for s in {e.stream for e in wanted} if s not in self._states]
@@ -54,14 +60,21 @@ class Follower(Generic[S]):
         """Take in the stored states, JSON text, of those of `streams` that have one."""
         for stream in streams:
             text = stored.get(stream)
-            self._states[stream] = self.projection.initial if text is None else self._decoder.decode(text)
+            try:
+                self._states[stream] = self.projection.initial if text is None else self._decoder.decode(text)
+            except msgspec.DecodeError as error:
+                self._unreadable[stream] = str(error)
+            else:
+                self._unreadable.pop(stream, None)
 
-    def prepare(self, batch: Batch, wanted: Sequence[Entry], now_ms: int) -> Prepared[S]:
-        """Apply `batch` in memory: the rows to write, the streams to park. Nothing of the follower changes yet."""
+    def prepare(self, batch: Batch, ready: Sequence[Entry], now_ms: int) -> Prepared[S]:
+        """Apply `batch` in memory: the rows to write, the streams to park. Nothing of the follower changes yet.
+
+        `ready` are those of its events that are to be applied.
+        """
         run = _Run(self, now_ms)
-        for entry in wanted:
-            if entry.stream not in self.parked:
-                run.take(entry)
+        for entry in ready:
+            run.take(entry)
         moves = {part: (batch.before[part], pos) for part, pos in batch.after.items()}
         return run.prepared(moves, parked=list(run.parked.values()), retaken=[])
 
@@ -111,8 +124,12 @@ class Follower(Generic[S]):
         self._states.clear()
 
     def state(self, stream: str) -> S:
-        """The stream's state as last committed; it must have been read."""
-        return self.projection.initial if self._stateless else self._states[stream]
+        """The stream's state as last committed; it must have been read. Raises CannotApply if it cannot be decoded."""
+        if self._stateless:
+            return self.projection.initial
+        if stream not in self._states:
+            raise CannotApply("unreadable_state", self._unreadable[stream])
+        return self._states[stream]
 
     def begin(self) -> Writes:
         """No writes yet."""
@@ -135,13 +152,10 @@ class _Run(Generic[S]):
     def take(self, entry: Entry) -> None:
         """Apply one event, or park its stream; one that is parked may yet be made good by a later event."""
         stream = entry.stream
-        if stream not in self.parked:
-            before = self._states[stream] if stream in self._states else self._follower.state(stream)
-        elif stream in self._onward:
-            before = self._onward.pop(stream)
-        else:
+        if stream in self.parked and stream not in self._onward:
             return
         try:
+            before = self._before(stream)
             after, changes = self._projection.step(before, entry.recorded())
             if changes:
                 self._writes.add(changes)
@@ -157,6 +171,11 @@ class _Run(Generic[S]):
             self.parked.pop(stream, None)
             if after is not before:
                 self._states[stream] = after
+
+    def _before(self, stream: str) -> S:
+        if stream in self._onward:
+            return self._onward.pop(stream)
+        return self._states[stream] if stream in self._states else self._follower.state(stream)
 
     def park(self, entry: Entry, code: str, reason: str) -> None:
         """Have the stream wait at this event."""

@@ -174,9 +174,9 @@ class Projector:
         """Apply a batch to followers that stand where it begins, in one transaction."""
         prepared = []
         for follower in followers:
-            wanted = follower.wanted(batch.entries)
-            await self._remember(writer, follower, wanted)
-            prepared.append((follower, follower.prepare(batch, wanted, _now_ms())))
+            ready = follower.ready(batch.entries)
+            await self._remember(writer, follower, ready)
+            prepared.append((follower, follower.prepare(batch, ready, _now_ms())))
             await asyncio.sleep(0)
         try:
             await writer.apply([each.work for _, each in prepared])

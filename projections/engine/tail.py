@@ -107,11 +107,11 @@ class Tail:
 
     def _hand_on(self, batch: Batch) -> None:
         self.vector.update(batch.after)
-        for listener in self._listeners:
-            listener(batch)
         if self._count + len(batch.entries) > HELD:
             self.let_go()
         else:
             self._held.append(batch)
             self._count += len(batch.entries)
         self.arrived.set()
+        for listener in self._listeners:
+            listener(batch)

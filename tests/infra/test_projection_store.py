@@ -16,6 +16,7 @@ from infra.projection_store import (
     ProjectionWriter,
     Retaken,
     RowWrite,
+    Standing,
     Work,
     WriteRefused,
     WriteStale,
@@ -162,3 +163,19 @@ async def test_a_table_without_a_key_is_our_mistake(writer: ProjectionWriter) ->
     with pytest.raises(AssertionError, match="primary key"):
         await writer.define([Definition("bare", 1, "bare_v1", "create table bare (id int)")], PARTS)
     await writer.define([Definition("bare", 1, "bare_v1", "create table bare (id int primary key)")], PARTS)
+
+
+async def test_a_database_without_the_registry_is_told_so(writer: ProjectionWriter, database: Database) -> None:
+    with psycopg.connect(database.owner_url, autocommit=True) as connection:
+        connection.execute("drop schema projection cascade")
+    with pytest.raises(Fault, match="store_not_migrated"):
+        await writer.define([ITEMS], PARTS)
+
+
+def test_lag_is_told_in_events_and_time() -> None:
+    behind = Standing(
+        name="items", version=1, serving=True, position=5, head=9, behind_since="2026-01-02T03:04:05.678Z"
+    )
+    assert (behind.lag_events, behind.lag_ms(1_767_323_046_000)) == (4, 322)
+    there = Standing(name="items", version=1, serving=True, position=9, head=9, behind_since=None)
+    assert (there.lag_events, there.lag_ms(1_767_323_046_000)) == (0, 0)

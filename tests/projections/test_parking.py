@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 
 from domain.events import EVENTS, Event, HandStarted
@@ -143,6 +144,32 @@ async def test_a_step_that_fails_parks_its_stream(bench: Bench) -> None:
     (parked,) = await bench.reader.parked("one")
     assert (parked.stream, parked.code) == (STREAM, "failed")
     assert parked.reason == "ZeroDivisionError: integer division or modulo by zero"
+
+
+async def test_a_state_that_cannot_be_read_parks_its_stream(bench: Bench) -> None:
+    """A step of an older shape has left it; with a code that can read it the stream goes on."""
+    first, second = halves(evening(1, close=False))
+    await bench.world.append(first, evening(2))
+    projection = counting("one")
+    async with bench.projecting((projection,)):
+        await bench.caught_up((projection,))
+    _change_state(bench, "jsonb_build_object('seq', state::jsonb -> 'seq' #>> '{}')")
+    await bench.world.append(second, evening(3))
+    async with bench.projecting((projection,)):
+        await bench.caught_up((projection,))
+    (parked,) = await bench.reader.parked("one")
+    assert (parked.stream, parked.code) == (STREAM, "unreadable_state")
+    assert parked.reason == "Expected `int`, got `str` - at `$.seq`"
+    _change_state(bench, "jsonb_build_object('seq', (state::jsonb ->> 'seq')::int)")
+    async with bench.projecting((projection,)):
+        await eventually(lambda: _none_parked(bench, "one"))
+    await bench.compare((projection,))
+
+
+def _change_state(bench: Bench, expression: str) -> None:
+    with psycopg.connect(bench.database.owner_url) as connection:
+        query = f"update one_v1.stream_state set state = ({expression})::json where stream = '{STREAM}'"
+        assert connection.execute(query.encode()).rowcount == 1
 
 
 async def _seen(bench: Bench, name: str) -> list[int]:
