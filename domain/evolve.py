@@ -285,10 +285,9 @@ def _hand_event(table: Table, event: Event, at_ms: int) -> Table:
     before = table.hand
     assert before is not None, event
     hand = evolve_hand(before, event)
-    since_state = table.since_state + 1
     if hand.phase is before.phase or asked(hand) is None:
-        return replace(table, hand=hand, at_ms=at_ms, since_state=since_state)
-    return replace(table, hand=hand, turn=table.turn + 1, opened_at_ms=at_ms, at_ms=at_ms, since_state=since_state)
+        return replace(table, hand=hand, at_ms=at_ms)
+    return replace(table, hand=hand, turn=table.turn + 1, opened_at_ms=at_ms, at_ms=at_ms)
 
 
 def _dealt(table: Table, event: CardsDealt, at_ms: int) -> Table:

@@ -17,7 +17,7 @@ IDLE_MS = 10 * 60 * 1_000
 IDLE_HANDS = 20
 """T3: who has been sitting out or short for so long is made to leave."""
 STATE_EVERY = 100
-"""After so many events between hands the state is written."""
+"""After so many events of the table itself the state is written, between hands."""
 ACTS_WINDOW_MS = 60_000
 ACTS_LIMIT = 20
 """How many acts between hands a player has in a minute; an opening state begins the count anew."""
@@ -60,7 +60,8 @@ class Table(Struct, frozen=True, kw_only=True):
 
     `turn` numbers the decisions; `opened_at_ms` is when the open one was opened, `deal_turn` the first of the
     running deal. `ready_at_ms` is since when a hand could start, None where none can. `at_ms` is the last event's
-    time, `since_state` how many events lie behind the last full state.
+    time, `since_state` how many events lie behind the last full state, those of the hand itself not counted: a long
+    hand writes no state at its end, where the next one is about to, and where all want to see its result.
     """
 
     settings: Settings
