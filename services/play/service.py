@@ -111,14 +111,15 @@ class Play:
         make: Callable[[int, Fresh], TableCommand],
     ) -> Outcome | None:
         """One try; None where the state it was decided on was not the newest."""
-        table = None if warm is None else warm.table
+        # Taken now: while this waits for the store, a reader may bring the cached table up, even to what is appended.
+        table, version = (None, 0) if warm is None else (warm.table, warm.version)
         at_ms = self._clock.now_ms() if table is None else max(self._clock.now_ms(), table.at_ms)
         events = decide(table, make(at_ms, self._fresh(warm, at_ms)))
         if isinstance(events, Refused):
             assert warm is not None
             return await self._refused(table_id, warm, request, name, events)
         draft = Draft(name, request, self._codec)
-        stream = draft.stream(table_stream(table_id), warm.version if warm else 0, warm.hash if warm else bytes(32))
+        stream = draft.stream(table_stream(table_id), version, warm.hash if warm else bytes(32))
         draft.add(stream, events, at_ms)
         refused = await self.accounts.move(draft, table, events, table_id, at_ms)
         if refused is not None:
@@ -127,7 +128,8 @@ class Play:
         verdict = await self._store.append(draft.done())
         match verdict:
             case Appended(heads):
-                return self._appended(table_id, warm, events, at_ms, heads[0].hash, request)
+                steps = _steps(table, version, events, at_ms)
+                return self._appended(table_id, warm, steps, heads[0].hash, request)
             case Duplicate(stored):
                 return await self._repeat(table_id, stored, request)
             case Conflict():
@@ -152,21 +154,12 @@ class Play:
         self,
         table_id: str,
         warm: Warm | None,
-        events: Sequence[Event],
-        at_ms: int,
+        steps: Sequence[Step],
         last_hash: bytes,
         request: Request,
     ) -> Answer:
-        table = None if warm is None else warm.table
-        seq = 0 if warm is None else warm.version
-        steps = []
-        for event in events:
-            table = evolve(table, event, at_ms)
-            seq += 1
-            steps.append(Step(seq, at_ms, event, table))
-        assert table is not None
         self._tables.advance(table_id, steps, last_hash)
-        if warm is not None and any(isinstance(e, HandCommitted) for e in events):
+        if warm is not None and any(isinstance(s.event, HandCommitted) for s in steps):
             warm.fresh = None
         for listener in self._listeners:
             listener(table_id, steps)
@@ -195,6 +188,15 @@ class Play:
         mine = [e.seq for e in stored if e.stream == table_stream(table_id)]
         steps = await self._tables.steps(table_id, min(mine) - 1, len(mine))
         return answer(steps, request.caller.subject)
+
+
+def _steps(table: Table | None, version: int, events: Sequence[Event], at_ms: int) -> list[Step]:
+    """The events as recorded after number `version`, each with the table after it."""
+    steps = []
+    for seq, event in enumerate(events, version + 1):
+        table = evolve(table, event, at_ms)
+        steps.append(Step(seq, at_ms, event, table))
+    return steps
 
 
 def _table_id(name: bytes) -> str:

@@ -71,9 +71,10 @@ class Tables:
         head = await self._store.head(f"table-{table_id}")
         if head is not None and head.seq <= warm.version:
             return False
-        newer = await self._store.read_stream(f"table-{table_id}", after=warm.version)
+        version, table = warm.version, warm.table
+        newer = await self._store.read_stream(f"table-{table_id}", after=version)
         # Another task of this process may have brought it up meanwhile; what it has is skipped.
-        steps = [s for s in self._fold(warm.table, newer) if s.seq > warm.version]
+        steps = [s for s in self._fold(table, newer) if s.seq > warm.version]
         if steps:
             warm.fresh = None
             self.advance(table_id, steps, newer[-1].hash)
