@@ -44,6 +44,7 @@ def decide(table: Table | None, command: TableCommand) -> Events | Refused:
     """
     if isinstance(command, OpenTable):
         assert table is None, "a table opens once"
+        assert 0 <= command.settings.stake <= command.settings.entry_limit, command.settings
         return (TableOpened(settings=command.settings), commit(command.fresh))
     assert table is not None, command
     if table.closed:
