@@ -41,7 +41,7 @@ async def test_a_reader_between_a_commit_and_its_answer(node: Node, monkeypatch:
 
 async def test_two_readers_at_once(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     store, play = node.core.store, node.core.play
-    table_id = await node.open_table(turn_ms=300_000)
+    table_id = await node.open_table(turn_ms=300_000, pause_ms=2_000)
     await node.seat(table_id, "reader-a", "reader-b")
 
     async def turn() -> Any:
