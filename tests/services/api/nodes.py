@@ -25,6 +25,7 @@ from services.core import Addresses, Core
 from services.play.service import Play
 from services.runtime import PARTS, Part, running
 from tests.conftest import Database
+from tests.services.api.conforming import DOCUMENT, Conforming
 
 ROLES = ("player", "cashier", "operator", "compliance", "ops")
 
@@ -122,6 +123,7 @@ async def running_node(
             play=Play(store, codec, sealer, clock, entropy),
         )
         async with running(core, parts) as url, httpx.AsyncClient(base_url=url, timeout=30) as http:
+            http.event_hooks = {"response": [Conforming((await http.get(DOCUMENT)).json())]}
             yield Node(url, core, http)
 
 
