@@ -14,6 +14,10 @@ from infra.faults import Fault
 
 GRACE_S = 10
 """So long a request that has begun may take after the server was told to stop."""
+UNREAD_MS = 30_000
+"""After so long without a byte taken the kernel gives a connection up: who does not read a stream holds none."""
+KEEP_ALIVE_S = 30
+"""So long a connection may stay open between two requests."""
 
 
 class _Uvicorn(uvicorn.Server):
@@ -41,10 +45,12 @@ class HttpServer:
         config = uvicorn.Config(
             app,
             http="httptools",
+            ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
+            timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=GRACE_S,
         )
         self._server = _Uvicorn(config)
@@ -80,6 +86,8 @@ def _bound(host: str, port: int) -> socket.socket:
     bound = socket.socket(family)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux
+            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
         bound.bind((host, port))
     except OSError as error:
         bound.close()
