@@ -14,7 +14,7 @@ from infra.store.arrays import Binary
 APP_ROLE = "khrap_app"
 
 CONNECT_TIMEOUT_S = 5
-LOCK_TIMEOUT_MS = 3_000
+LOCK_TIMEOUT_MS = 500
 STATEMENT_TIMEOUT_MS = 10_000
 
 SETTINGS = {

@@ -21,7 +21,18 @@ LONGEST_NAME = 250  # characters of a stream's name or an event's type: at most 
 class Item:
     """A command on its way into the store: checked, hashed, with the future of who waits for its verdict."""
 
-    __slots__ = ("append", "appended", "deadline", "event_rows", "future", "in_doubt", "size", "stream_rows", "streams")
+    __slots__ = (
+        "append",
+        "appended",
+        "deadline",
+        "event_rows",
+        "future",
+        "in_doubt",
+        "parts",
+        "size",
+        "stream_rows",
+        "streams",
+    )
 
     def __init__(self, append: Append, parts: int, future: Future[Verdict], deadline: float) -> None:
         assert len(append.command_id) == 16, "a command id has 16 bytes"
@@ -34,14 +45,10 @@ class Item:
         self.in_doubt = False  # whether it was sent and no answer came
         heads = [self._add(each, parts) for each in append.streams]
         self.streams = [head.stream for head in heads]
+        self.parts = [row[0] for row in self.stream_rows]
         assert len(set(self.streams)) == len(heads) > 0, "a command appends to each of its streams once"
         assert len(self.event_rows) <= MOST_EVENTS, "too many events for one command"
         self.appended = Appended(tuple(heads))
-
-    @property
-    def part(self) -> int:
-        """The part of the command's target stream."""
-        return self.stream_rows[0][0]
 
     @property
     def hashes(self) -> list[bytes]:

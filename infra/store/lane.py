@@ -1,14 +1,9 @@
-"""A lane: one connection on which groups of commands are committed, one group after the other. DESIGN, promise 5.
-
-While a commit is under way arriving commands form the next group. A group holds at most one command a stream, so that
-`store.append` can judge them all against the same heads; others wait for a later group, in their order.
-"""
+"""A lane: a connection on which groups of commands are committed, one group after the other. DESIGN, promise 5."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,13 +19,12 @@ from infra.store.connect import Unavailable, reason
 from infra.store.group import Item, parameters
 from infra.store.prepared import PreparedStatement
 from infra.store.queries import query
+from infra.store.queue import Queue
 from infra.store.types import Duplicate, StoredEvent, StreamHead, Verdict
 
 APPEND = query("append")
 FIND_COMMANDS = query("find_commands")
 
-GROUP_COMMANDS = 256
-GROUP_BYTES = 4_000_000
 FIRST_RETRY_S = 0.02
 LAST_RETRY_S = 0.5
 CALL_TIMEOUT_S = 5.0
@@ -39,44 +33,22 @@ log = structlog.get_logger(__name__)
 
 
 class Lane:
-    """Commits what is put into it, and settles each item's future: a verdict, or a `Fault` for that item alone."""
+    """Commits the queue's groups, and settles each item's future: a verdict, or a `Fault` for that item alone."""
 
-    def __init__(self, url: str, parts: int, on_commit: Callable[[Sequence[StreamHead]], None]) -> None:
+    def __init__(self, url: str, parts: int, queue: Queue, on_commit: Callable[[Sequence[StreamHead]], None]) -> None:
         self._url = url
         self._all_parts = int2s(range(parts))
+        self._queue = queue
         self._on_commit = on_commit
-        self._waiting: deque[Item] = deque()
-        self._arrived = asyncio.Event()
-        self._closing = False
-        self.committing = 0
         self._append: PreparedStatement | None = None
         self._task = asyncio.create_task(self._run(), name="store lane")
 
-    @property
-    def waiting(self) -> int:
-        """How many commands wait for a group."""
-        return len(self._waiting)
-
-    def put(self, item: Item) -> None:
-        """Let the item take part in one of the next groups."""
-        self._waiting.append(item)
-        self._arrived.set()
-
-    async def close(self) -> None:
-        """Commit what waits, then let go of the connection."""
-        self._closing = True
-        self._arrived.set()
+    async def ended(self) -> None:
+        """Wait until the queue is closed and empty and the last group settled."""
         await self._task
-        await self._disconnect()
 
     async def _run(self) -> None:
-        while self._waiting or not self._closing:
-            if not self._waiting:
-                self._arrived.clear()
-                await self._arrived.wait()
-                continue
-            group = self._take()
-            self.committing = len(group)
+        while group := await self._queue.take():
             try:
                 await self._store(group)
             except Exception as error:
@@ -84,27 +56,10 @@ class Lane:
                 log.exception("store_lane_failed")
                 for item in group:
                     _fail(item, error)
-            self.committing = 0
+            self._queue.done(group)
             # Those who just got their verdicts run now, and their next commands join the next group.
             await asyncio.sleep(0)
-
-    def _take(self) -> list[Item]:
-        """The next group, out of those that wait."""
-        group: list[Item] = []
-        streams: set[str] = set()
-        later: list[Item] = []
-        size = 0
-        while self._waiting and len(group) < GROUP_COMMANDS and size < GROUP_BYTES:
-            item = self._waiting.popleft()
-            if streams.isdisjoint(item.streams):
-                group.append(item)
-                size += item.size
-            else:
-                later.append(item)
-            # A command that must wait holds back the later ones of its streams too.
-            streams.update(item.streams)
-        self._waiting.extendleft(reversed(later))
-        return group
+        await self._disconnect()
 
     async def _store(self, group: list[Item]) -> None:
         """Commit a group, again and again until it is settled.
@@ -112,33 +67,44 @@ class Lane:
         A connection that is lost during the call leaves in doubt whether the group was committed. Sending it again is
         safe: what was committed is then found by its command id, and told from another's by its hashes.
         """
+        work, blocked = [list(group)], list[Item]()
         delay_s = FIRST_RETRY_S
-        while group:
+        while work:
+            group = work.pop()
             try:
-                if self._append is None:
-                    self._append = await PreparedStatement.open(self._url, APPEND)
-                group = await self._call(self._append, group)
-                if group:
-                    await self._settle_duplicates(self._append.connection, group)
-                    return
+                await self._commit(group)
+            except psycopg.errors.LockNotAvailable as error:
+                # Somebody holds one of the parts for unusually long. Halving finds it; the others need not wait for it.
+                if len(group) > 1:
+                    work += _halves(group)
+                else:
+                    blocked += self._in_time(group, delay_s, error)
             except (*Unavailable, TimeoutError) as error:
                 log.warning("store_retry", commands=len(group), error=reason(error))
                 await self._disconnect()
                 for item in group:
                     item.in_doubt = True
-                delay_s = min(delay_s * (1 + random.random()), LAST_RETRY_S)  # noqa: S311 (spreads retries)
-                group = _in_time(group, asyncio.get_running_loop().time() + delay_s, error)
-                if group:
-                    await asyncio.sleep(delay_s)
+                work.append(self._in_time(group, delay_s, error))
+                delay_s = await _wait(delay_s)
             except psycopg.Error as error:
-                # Rolled back: something in the group is not to the database's taste. Halving finds it.
-                if len(group) == 1:
-                    _fail(group[0], Fault("store_rejected", reason(error)))
+                # Rolled back: something in the group is not to the database's taste. Halving finds it too.
+                if len(group) > 1:
+                    work += _halves(group)
                 else:
-                    half = len(group) // 2
-                    await self._store(group[:half])
-                    await self._store(group[half:])
-                return
+                    _fail(group[0], Fault("store_rejected", reason(error)))
+            if not work and blocked:
+                work, blocked = [blocked], []
+                delay_s = await _wait(delay_s)
+
+    async def _commit(self, group: list[Item]) -> None:
+        """Append the group and settle it. What is settled is taken out of the list before anything else can fail."""
+        if not group:
+            return
+        if self._append is None:
+            self._append = await PreparedStatement.open(self._url, APPEND)
+        group[:] = await self._call(self._append, group)
+        if group:
+            await self._settle_duplicates(self._append.connection, group)
 
     async def _call(self, append: PreparedStatement, group: list[Item]) -> list[Item]:
         """Append the group in one round trip and settle all but the duplicates, which are returned."""
@@ -182,6 +148,14 @@ class Lane:
             else:
                 _settle(item, Duplicate(tuple(events)))
 
+    def _in_time(self, group: Sequence[Item], delay_s: float, error: BaseException) -> list[Item]:
+        """Those that may wait for another attempt; the others fail, and whether they are stored is not known."""
+        then = asyncio.get_running_loop().time() + delay_s
+        for item in group:
+            if item.deadline < then:
+                _fail(item, Fault("store_unavailable", f"no answer from the event store in time: {reason(error)}"))
+        return [item for item in group if item.deadline >= then]
+
     async def _disconnect(self) -> None:
         if self._append is not None:
             append, self._append = self._append, None
@@ -198,12 +172,15 @@ def _fail(item: Item, error: Exception) -> None:
         item.future.set_exception(error)
 
 
-def _in_time(group: Sequence[Item], now: float, error: BaseException) -> list[Item]:
-    """Those of the group that may wait until `now`; the others fail, and whether they are stored is not known."""
-    for item in group:
-        if item.deadline < now:
-            _fail(item, Fault("store_unavailable", f"no answer from the event store in time: {reason(error)}"))
-    return [item for item in group if item.deadline >= now]
+def _halves(group: list[Item]) -> list[list[Item]]:
+    middle = len(group) // 2
+    return [group[middle:], group[:middle]]
+
+
+async def _wait(delay_s: float) -> float:
+    """Wait about so long; the next wait is longer. Chance spreads the retries of many processes."""
+    await asyncio.sleep(delay_s)
+    return min(delay_s * (1 + random.random()), LAST_RETRY_S)  # noqa: S311
 
 
 def _judgement(result: PGresult, row: int) -> tuple[int, tuple[str, str, int]]:

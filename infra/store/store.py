@@ -16,6 +16,7 @@ from infra.store.chain import part_of
 from infra.store.group import Item
 from infra.store.lane import Lane
 from infra.store.queries import query
+from infra.store.queue import Queue
 from infra.store.reader import Reader
 from infra.store.types import Append, StoredEvent, StreamHead, Verdict
 from infra.store.verify import Broken, Walked
@@ -41,8 +42,8 @@ class EventStore:
         """For `open`, which knows the number of parts."""
         self.parts = parts
         self._callbacks: list[OnAppend] = []
-        # Lanes have parts of their own, so that their groups do not wait for each other's locks.
-        self._lanes = [Lane(url, parts, self._tell) for _ in range(lanes)]
+        self._queue = Queue(lanes)
+        self._lanes = [Lane(url, parts, self._queue, self._tell) for _ in range(lanes)]
         self._reader = Reader(url, parts, readers)
 
     @classmethod
@@ -55,7 +56,8 @@ class EventStore:
 
     async def close(self) -> None:
         """Commit what waits, then disconnect."""
-        await asyncio.gather(*[lane.close() for lane in self._lanes])
+        self._queue.close()
+        await asyncio.gather(*[lane.ended() for lane in self._lanes])
         await self._reader.close()
 
     async def __aenter__(self) -> Self:
@@ -73,12 +75,12 @@ class EventStore:
     @property
     def waiting(self) -> int:
         """How many commands wait for a group, for the metrics."""
-        return sum(lane.waiting for lane in self._lanes)
+        return self._queue.waiting
 
     @property
     def committing(self) -> int:
         """How many commands' commits are under way, for the metrics."""
-        return sum(lane.committing for lane in self._lanes)
+        return self._queue.committing
 
     def on_append(self, callback: OnAppend) -> None:
         """Have `callback` told the new heads after each commit of this process. It must not block."""
@@ -92,10 +94,9 @@ class EventStore:
         """
         loop = asyncio.get_running_loop()
         item = Item(append, self.parts, loop.create_future(), loop.time() + ANSWER_WITHIN_S)
-        lane = self._lanes[item.part % len(self._lanes)]
-        if lane.waiting >= MOST_WAITING:
-            raise Fault("store_unavailable", f"{lane.waiting} commands wait for the event store already")
-        lane.put(item)
+        if self._queue.waiting >= MOST_WAITING:
+            raise Fault("store_unavailable", f"{self._queue.waiting} commands wait for the event store already")
+        self._queue.put(item)
         return await item.future
 
     async def find_command(self, command_id: bytes, streams: Iterable[str]) -> tuple[StoredEvent, ...]:

@@ -68,8 +68,9 @@ async def test_1_of_many_writers_at_the_same_version_one_wins(
 ) -> None:
     """Two processes race for each number of a stream; the loser is told where the stream stands."""
     head = new_stream()
+    stop = time.monotonic() + WHILE_S
     async with killing(database.owner_url):
-        for _ in range(60):
+        while time.monotonic() < stop:
             verdicts = await asyncio.gather(
                 *[each.append(command((head, [event()]))) for each in (store, other, store, other)]
             )
@@ -79,7 +80,8 @@ async def test_1_of_many_writers_at_the_same_version_one_wins(
                 Conflict(head.stream, head.seq, head.seq + 1)
             ] * 3
             head = head_of(won[0])
-    assert [each.seq for each in await store.read_stream(head.stream)] == list(range(1, 61))
+    assert head.seq > 5
+    assert [each.seq for each in await store.read_stream(head.stream)] == list(range(1, head.seq + 1))
 
 
 async def test_1_a_new_stream_that_is_there_already_is_a_conflict(store: EventStore) -> None:

@@ -14,6 +14,7 @@ import pytest
 from infra.faults import Fault
 from infra.store import GENESIS, Append, Appended, Conflict, Duplicate, EventStore, StreamHead
 from infra.store.group import Item
+from infra.store.queue import PARALLEL_FROM
 from tests.conftest import Database
 from tests.infra.store.streams import command, event, head_of, in_part, killing, new_stream, until, write
 
@@ -147,15 +148,34 @@ async def test_5_a_large_group_goes_through(one_lane: EventStore) -> None:
     assert (await one_lane.verify()).events == 1_030
 
 
-async def test_5_a_part_that_somebody_holds_is_a_fault_and_passes(database: Database, store: EventStore) -> None:
-    head = await write(store, new_stream(), 1)
+async def test_5_a_part_that_somebody_holds_is_a_fault_for_its_commands_alone(
+    database: Database, one_lane: EventStore
+) -> None:
+    """Not for those of its group, nor for those of its process; and it passes."""
+    held, *free = [in_part(one_lane, part) for part in range(20, 30)]
+    held = await write(one_lane, held, 1)
     with psycopg.connect(database.owner_url) as owner:
-        # Somebody sits on the part for good.
-        owner.execute("select from store.part_head where part = %s for update", (store.part_of(head.stream),))
+        owner.execute("select from store.part_head where part = 20 for update")
         started = time.monotonic()
+        stuck = asyncio.create_task(one_lane.append(command((held, [event()]))))
+        others = [asyncio.create_task(one_lane.append(command((head, [event()])))) for head in free]
+        assert all(isinstance(each, Appended) for each in await asyncio.gather(*others))
+        assert not stuck.done()
         with pytest.raises(Fault, match="store_unavailable"):
-            await store.append(command((head, [event()])))
+            await stuck
         assert time.monotonic() - started < 10
-        elsewhere = in_part(store, (store.part_of(head.stream) + 1) % 256)
-        assert isinstance(await store.append(command((elsewhere, [event()]))), Appended)
-    assert (await write(store, head, 1)).seq == 2
+    assert (await write(one_lane, held, 1)).seq == 2
+
+
+async def test_5_a_held_part_leaves_another_lane_to_the_others(database: Database, store: EventStore) -> None:
+    """While one lane waits for it, as many as make a group go by the other."""
+    held = in_part(store, 20)
+    with psycopg.connect(database.owner_url) as owner:
+        owner.execute("select from store.part_head where part = 20 for update")
+        stuck = asyncio.create_task(store.append(command((held, [event()]))))
+        await until(lambda: store.committing == 1)
+        free = [in_part(store, part) for part in range(30, 30 + PARALLEL_FROM)]
+        assert all(await asyncio.gather(*[store.append(command((head, [event()]))) for head in free]))
+        assert not stuck.done()
+        owner.rollback()
+        assert isinstance(await stuck, Appended)
