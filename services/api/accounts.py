@@ -145,7 +145,7 @@ class Accounts(Controller):
     @post(
         "/{player:str}/{currency:str}/deposits",
         status_code=200,
-        opt=_money("Deposit", ("table_limit",)),
+        opt=_money("Deposit", ("account_limit",)),
     )
     async def deposit(self, request: Incoming, player: PlayerId, currency: Currency) -> play.AccountAnswer:
         """Money from outside."""

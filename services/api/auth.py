@@ -1,4 +1,4 @@
-"""Who asks, and whether his role may: one guard for the whole app, before anything of the request is read.
+"""Who asks, and whether his role may: one door for the whole app, before anything of the request is read.
 
 A caller is known by a bearer token, or by a session cookie, whose writes must come from our own pages (`Origin`).
 A token is never looked for in a query.
@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler
 
 from services.api.headers import BEGAN
 from services.api.problems import Rejection
@@ -28,19 +27,16 @@ Connection = ASGIConnection[Any, Any, Any, Any]
 
 
 class Door:
-    """The guard: it sets `scope["auth"]` to the verified token, or None."""
+    """Every request comes through it; it sets `scope["auth"]` to the verified token, or None."""
 
     def __init__(self, bearer: Verifier, sessions: Sessions) -> None:
         self._bearer = bearer
         self._sessions = sessions
 
-    async def __call__(self, connection: Connection, handler: BaseRouteHandler) -> None:
-        """Raises Rejection: 401 without a valid token where one is needed, 403 for another role or origin.
-
-        A coroutine, though it waits for nothing: the framework runs a plain function in a thread, a hop a request.
-        """
+    def __call__(self, connection: Connection) -> None:
+        """Raises Rejection: 401 without a valid token where one is needed, 403 for another role or origin."""
         connection.scope[BEGAN] = perf_counter()  # type: ignore[literal-required]
-        rule: Rule | None = handler.opt.get(RULE)
+        rule: Rule | None = connection.route_handler.opt.get(RULE)
         if rule is None:
             assert connection.scope.get("method") == "OPTIONS", "a route without a rule"
             rule = ANYONE  # the framework's own answer to OPTIONS
@@ -86,7 +82,7 @@ def own_origin(connection: Connection) -> None:
 
 
 def verified_of(connection: Connection) -> Verified | None:
-    """The verified token of a request that passed the guard, or None where there was none."""
+    """The verified token of a request that came through the door, or None where there was none."""
     verified: Verified | None = connection.scope.get("auth")
     return verified
 

@@ -11,7 +11,7 @@ from infra.clock import Clock, rfc3339
 from services.api.metrics import UNMATCHED, counted
 
 BEGAN = "khrap.began"
-"""Where the guard leaves the time at which the request came, for the metrics."""
+"""Where the door leaves the time at which the request came, for the metrics."""
 
 FIXED = (
     (b"x-content-type-options", b"nosniff"),
