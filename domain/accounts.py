@@ -21,7 +21,7 @@ from domain.events import (
     PurseToppedUp,
     Withdrawn,
 )
-from domain.money import MAX_AMOUNT
+from domain.money import ACCOUNT_LIMIT
 from domain.money import amount as valid
 from domain.refusal import Refused
 
@@ -44,8 +44,8 @@ def decide(account: Account | None, command: AccountCommand) -> AccountEvent | R
         return Refused("no_account", "T2", "there is no such account; a cashier opens accounts")
     match command:
         case Deposit(amount=amount, reference=reference):
-            if account.balance + amount > MAX_AMOUNT:
-                return Refused("table_limit", "N", f"the balance would pass {MAX_AMOUNT}")
+            if account.balance + amount > ACCOUNT_LIMIT:
+                return Refused("account_limit", "T2", f"with a deposit an account holds at most {ACCOUNT_LIMIT}")
             return Deposited(amount=amount, balance=account.balance + amount, reference=reference)
         case Withdraw(amount=amount, reference=reference):
             if amount > account.balance:
@@ -70,7 +70,7 @@ def evolve(account: Account | None, event: AccountEvent) -> Account:
     """The account after `event`; every event but the first carries the balance after it."""
     if isinstance(event, AccountOpened):
         return Account(player=event.player, currency=event.currency)
-    assert account is not None, event
+    assert account is not None, type(event)
     match event:
         case (
             Deposited(balance=balance)

@@ -46,7 +46,7 @@ def decide(table: Table | None, command: TableCommand) -> Events | Refused:
         assert table is None, "a table opens once"
         assert 0 <= command.settings.stake <= command.settings.entry_limit, command.settings
         return (TableOpened(settings=command.settings), commit(command.fresh))
-    assert table is not None, command
+    assert table is not None, type(command)
     if table.closed:
         return Refused("table_closing", "T13", "the table is closed")
     events = _DECIDERS[type(command)](table, command)

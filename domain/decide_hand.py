@@ -130,7 +130,7 @@ def clock_act(table: Table, command: ClockAct) -> Events | Refused:
     if command.at_ms < due.clock_acts_ms:
         return Refused("not_offered", "T11", f"the clock acts at {due.clock_acts_ms}, it is {command.at_ms}")
     events = act(hand, due.seat, clock_action(hand), "clock", _decks(table, hand))
-    assert not isinstance(events, Refused), events
+    assert not isinstance(events, Refused), events.code
     used = _overtime(table, hand, due.seat, command.at_ms)
     return _closed_off(table, (*used, *events), command.at_ms, command.fresh)
 

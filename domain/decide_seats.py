@@ -103,8 +103,9 @@ def sit(table: Table, command: Sit) -> Events | Refused:
 
 
 def _past_limit(table: Table, amount: int) -> Refused | None:
-    room = TABLE_LIMIT - money(table)
-    return None if amount <= room else Refused("table_limit", "T1", f"the table takes at most {room} more")
+    if amount <= TABLE_LIMIT - money(table):
+        return None
+    return Refused("table_limit", "T1", f"purses and bank of a table together never pass {TABLE_LIMIT}")
 
 
 def top_up(table: Table, command: TopUp) -> Events | Refused:

@@ -74,7 +74,7 @@ from domain.table import (
 
 def evolve(table: Table | None, event: Event, at_ms: int) -> Table:
     """The table after `event`, which was recorded at `at_ms`. `table` is None before an opening event."""
-    assert table is not None or isinstance(event, OPENINGS), event
+    assert table is not None or isinstance(event, OPENINGS), type(event)
     return _HANDLERS[type(event)](table, event, at_ms)
 
 
@@ -210,7 +210,7 @@ def _sat(table: Table, event: PlayerSat, at_ms: int) -> Table:
 
 def _topped_up(table: Table, event: PurseToppedUp, at_ms: int) -> Table:
     before = seat_at(table, event.seat)
-    assert before is not None, event
+    assert before is not None, type(event)
     seats = _with_seat(table, event.seat, at_ms, purse=before.purse + event.amount)
     return _next(table, at_ms, seats=seats, acts=_counted(table, event.player, at_ms))
 
@@ -283,7 +283,7 @@ def _void_proposed(table: Table, event: VoidProposed, at_ms: int) -> Table:
 def _hand_event(table: Table, event: Event, at_ms: int) -> Table:
     """An event of the running hand; a phase that newly asks someone opens a turn."""
     before = table.hand
-    assert before is not None, event
+    assert before is not None, type(event)
     hand = evolve_hand(before, event)
     if hand.phase is before.phase or asked(hand) is None:
         return replace(table, hand=hand, at_ms=at_ms)

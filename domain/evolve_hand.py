@@ -116,7 +116,7 @@ def _declared(hand: Hand, event: Declared) -> Hand:
         return _spoken_first(game, hand, player, phase)
     if type(phase) is Answering:
         return _answered(game, hand, player, phase)
-    assert type(phase) is Cutting, (hand.hand_id, event, phase)
+    assert type(phase) is Cutting, _misplaced(hand, event)
     return _spoken_last(game, hand, player, phase)
 
 
@@ -234,7 +234,7 @@ def _discarded(hand: Hand, event: CardsDiscarded) -> Hand:
         case Drawing():
             return after
         case _:
-            raise AssertionError((hand.hand_id, event, hand.phase))
+            raise AssertionError(_misplaced(hand, event))
 
 
 def _drawn(hand: Hand, event: CardsDrawn) -> Hand:
@@ -260,7 +260,7 @@ def _drawn(hand: Hand, event: CardsDrawn) -> Hand:
         case Drawing(queue):
             return _onward(game, after, Drawing(queue[1:]))
         case _:
-            raise AssertionError((hand.hand_id, event, hand.phase))
+            raise AssertionError(_misplaced(hand, event))
 
 
 def _bank_topped_up(hand: Hand, event: BankToppedUp) -> Hand:
@@ -281,7 +281,7 @@ def _aces_shown(hand: Hand, event: FourAcesShown) -> Hand:
 
 def _played(hand: Hand, event: CardPlayed) -> Hand:
     phase = hand.phase
-    assert isinstance(phase, Playing), (hand.hand_id, event)
+    assert isinstance(phase, Playing), _misplaced(hand, event)
     before = at(hand, event.seat)
     player = replace(
         before,
@@ -328,6 +328,11 @@ def _voided(hand: Hand, event: HandVoided) -> Hand:
     back = {r.seat: r.amount for r in event.returned}
     players = tuple([replace(p, purse=p.purse + back.get(p.seat, 0)) for p in hand.players])
     return replace(hand, players=players, bank=hand.bank - sum(back.values()), phase=Over(event.result))
+
+
+def _misplaced(hand: Hand, event: Event) -> tuple[str, str, str]:
+    """What an assertion may say of an event that does not fit: names alone, since it may be logged, and no card."""
+    return hand.hand_id, type(event).__name__, type(hand.phase).__name__
 
 
 HANDLERS: dict[type[Event], Callable[[Hand, Any], Hand]] = {

@@ -10,6 +10,9 @@ MAX_AMOUNT = 2**63 - 1
 TABLE_LIMIT = 2**50
 """T1: purses and bank of one table together, in minor units."""
 
+ACCOUNT_LIMIT = 2**53
+"""T2: what an account may come to by a deposit, in minor units: what comes back from tables always has room then."""
+
 BPS = 10_000
 
 

@@ -27,6 +27,7 @@ Code = Literal[
     "table_limit",
     "not_seated",
     "too_many_requests",
+    "account_limit",
     "account_exists",
     "no_account",
     "two_persons",

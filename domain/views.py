@@ -194,7 +194,7 @@ def _next_hand(table: Table) -> NextHandView | None:
     return NextHandView(
         hand_id=coming.hand_id,
         commitment=coming.commitment,
-        seeds_from=tuple(player for player, _ in coming.client_seeds),
+        seeds_from=tuple(player for player, _ in coming.client_seeds if seat_of(table, player) is not None),
         starts_ms=start_due_ms(table),
     )
 

@@ -22,6 +22,7 @@ from infra.store.types import StoredEvent, StreamHead
 from infra.store.verify import Broken, PartWalk, walk_part, walk_stream
 
 AHEAD = query("ahead")
+CHANGED_STREAMS = query("changed_streams")
 FIND_COMMANDS = query("find_commands")
 HEADS = query("heads")
 LAST_OF = query("last_of")
@@ -133,6 +134,14 @@ class Reader:
     async def parts_in_use(self) -> list[int]:
         """The parts that have events, heads, or a counter that says so; and any that should not be there."""
         return [part for (part,) in await self._rows(PARTS_IN_USE, ())]
+
+    async def changed_streams(self, after: Mapping[int, int], upto: Mapping[int, int]) -> dict[str, int]:
+        """The streams with events after `after` and up to `upto`, each with its last number there."""
+        parts = [part for part, pos in upto.items() if pos > after.get(part, 0)]
+        if not parts:
+            return {}
+        ranges = int2s(parts), int8s([after.get(p, 0) for p in parts]), int8s([upto[p] for p in parts])
+        return dict(await self._rows(CHANGED_STREAMS, ranges))
 
     async def walk(self, part: int, progress: Callable[[int], None]) -> PartWalk:
         """Check one part from its first event on."""

@@ -138,6 +138,10 @@ class EventStore:
         """
         return await self._reader.read_parts(vector, limit)
 
+    async def changed_streams(self, after: Mapping[int, int], upto: Mapping[int, int]) -> dict[str, int]:
+        """The streams with events after the positions `after` and up to `upto`, each with its last number there."""
+        return await self._reader.changed_streams(after, upto)
+
     async def part_heads(self) -> dict[int, int]:
         """The last position of every part."""
         return await self._reader.part_heads()

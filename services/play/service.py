@@ -23,7 +23,7 @@ from infra.entropy import Entropy
 from infra.faults import Fault
 from infra.meta import command_id
 from infra.sealing import Sealer
-from infra.store import Append, Appended, Conflict, Duplicate, EventStore, StoredEvent, StreamAppend
+from infra.store import Appended, Conflict, Duplicate, EventStore, StoredEvent
 from services.play.accounts import Accounts
 from services.play.answers import answer
 from services.play.tables import Tables, Warm
@@ -117,14 +117,14 @@ class Play:
         events = decide(table, make(at_ms, self._fresh(warm, at_ms)))
         if isinstance(events, Refused):
             assert warm is not None
-            return await self._refused(table_id, warm, request, name, events)
+            return await self._refused(table_id, warm, version, request, name, events)
         draft = Draft(name, request, self._codec)
         stream = draft.stream(table_stream(table_id), version, warm.hash if warm else bytes(32))
         draft.add(stream, events, at_ms)
         refused = await self.accounts.move(draft, table, events, table_id, at_ms)
         if refused is not None:
             assert warm is not None
-            return await self._refused(table_id, warm, request, name, refused)
+            return await self._refused(table_id, warm, version, request, name, refused)
         verdict = await self._store.append(draft.done())
         match verdict:
             case Appended(heads):
@@ -166,13 +166,18 @@ class Play:
         return answer(steps, request.caller.subject)
 
     async def _refused(
-        self, table_id: str, warm: Warm, request: Request, name: bytes, refused: Refused
+        self, table_id: str, warm: Warm, version: int, request: Request, name: bytes, refused: Refused
     ) -> Outcome | None:
-        """The first answer where the command was done before; None where the state was not the newest."""
+        """The first answer where the command was done before; None where `version`, decided on, was not the newest.
+
+        The head is looked at first and the command after it: what was done before the look is found by the second.
+        """
+        await self._tables.refresh(table_id)
         before = await self._repeated(table_id, name, request)
         if before is not None:
             return before
-        if await self._tables.refresh(table_id):
+        # Not what `refresh` did counts, but where the table is: another task may have brought it up.
+        if warm.version != version:
             return None
         player = request.caller.subject
         return Refusal(refused, warm.version, warm.table.turn, legal_actions(warm.table, player))
@@ -205,6 +210,3 @@ def _table_id(name: bytes) -> str:
     digest[6] = 0x70 | digest[6] & 0x0F
     digest[8] = 0x80 | digest[8] & 0x3F
     return str(UUID(bytes=bytes(digest)))
-
-
-__all__ = ["Append", "Play", "StreamAppend", "table_stream"]

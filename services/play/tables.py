@@ -63,14 +63,15 @@ class Tables:
             await self.refresh(table_id)
         return await self.warm(table_id)
 
-    async def refresh(self, table_id: str) -> bool:
-        """Bring the cached table up to the stream's head; whether it was behind."""
+    async def refresh(self, table_id: str) -> None:
+        """Bring the cached table up to the stream's head."""
         warm = self._warm.get(table_id)
         if warm is None:
-            return await self._load(table_id) is not None
+            await self._load(table_id)
+            return
         head = await self._store.head(f"table-{table_id}")
         if head is not None and head.seq <= warm.version:
-            return False
+            return
         version, table = warm.version, warm.table
         newer = await self._store.read_stream(f"table-{table_id}", after=version)
         # Another task of this process may have brought it up meanwhile; what it has is skipped.
@@ -78,7 +79,6 @@ class Tables:
         if steps:
             warm.fresh = None
             self.advance(table_id, steps, newer[-1].hash)
-        return True
 
     def advance(self, table_id: str, steps: Sequence[Step], last_hash: bytes) -> None:
         """Take recorded steps into the cache, where they follow on what is there."""

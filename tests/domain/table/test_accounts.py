@@ -25,7 +25,7 @@ from domain.events import (
     TableClosed,
     Withdrawn,
 )
-from domain.money import MAX_AMOUNT, AmountOverflow
+from domain.money import ACCOUNT_LIMIT, MAX_AMOUNT, AmountOverflow
 from domain.refusal import Code, Refused
 from tests.domain.table.given import T0
 
@@ -88,9 +88,10 @@ def test_t2_to_a_table_and_back() -> None:
         assert cashed == CashedOut(table_id=TABLE, amount=3, balance=8, kind=kind)
 
 
-def test_n_amounts_past_2_to_63_are_errors() -> None:
-    assert refusal(MAX_AMOUNT, Deposit(at_ms=T0, amount=1)) == ("table_limit", "N")
-    assert decide(account(MAX_AMOUNT - 1), Deposit(at_ms=T0, amount=1)) == Deposited(amount=1, balance=MAX_AMOUNT)
+def test_t2_n_deposits_have_a_limit_and_amounts_past_2_to_63_are_errors() -> None:
+    assert refusal(ACCOUNT_LIMIT, Deposit(at_ms=T0, amount=1)) == ("account_limit", "T2")
+    full = Deposited(amount=1, balance=ACCOUNT_LIMIT)
+    assert decide(account(ACCOUNT_LIMIT - 1), Deposit(at_ms=T0, amount=1)) == full
     with pytest.raises(AmountOverflow):
         decide(account(MAX_AMOUNT), MoveOut(at_ms=T0, table_id=TABLE, amount=1, kind="purse"))
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from domain.actions import Action
-from domain.commands import Deposit, Leave, Sit, StartHand, TopUp, Withdraw
+from domain.commands import Deposit, HaltTable, Leave, ResumeTable, Sit, StartHand, TopUp, Withdraw
 from domain.table import deadline, money, running, seat_at
 from infra.store import StoredEvent
 from services.play.types import AccountAnswer, Answer, KeyReused, NotFound, Refusal
@@ -237,3 +237,25 @@ async def test_steps_from_the_log_are_those_of_the_cache(house: House, database:
             theirs = await other.play.steps(table_id, after, 20)
             assert [(s.seq, s.at_ms, s.event) for s in ours] == [(s.seq, s.at_ms, s.event) for s in theirs]
             assert [s.after for s in ours] == [s.after for s in theirs]
+
+
+async def test_a_refusal_is_of_the_newest_state_though_a_reader_brought_the_table_up(
+    house: House, database: Database
+) -> None:
+    """Refused on an old state, where a reader of the same process had loaded the new one meanwhile."""
+    table_id = await house.table("anna", "boris")
+    stop = asyncio.Event()
+
+    async def read() -> None:
+        while not stop.is_set():
+            await house.state(table_id)
+
+    async with house_on(database.app_url) as other:
+        readers = [asyncio.create_task(read()) for _ in range(4)]
+        for _ in range(40):
+            halted = await other.do(table_id, "ops", lambda at, _: HaltTable(at_ms=at, reason="a try"))
+            assert isinstance(halted, Answer), halted
+            resumed = await house.do(table_id, "ops", lambda at, _: ResumeTable(at_ms=at, reason="a try"))
+            assert isinstance(resumed, Answer), resumed
+        stop.set()
+        await asyncio.gather(*readers)

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -226,3 +227,64 @@ async def test_a_table_that_cannot_be_read_stops_no_other(database: Database) ->
             await until(house, good, lambda t: t.hand_no >= 1)
         with pytest.raises(Fault, match="event_unknown"):
             await house.state(odd)
+
+
+async def test_a_store_that_is_away_for_a_while_is_waited_for(house: House, database: Database) -> None:
+    """It ended with the first Fault of a group, and the process with it."""
+    table_id = await house.table("anna", "boris", settings=QUICK)
+
+    class Away(Beat):
+        """Fails for as long as it is told to."""
+
+        away = True
+
+        async def note(self, at_ms: int) -> None:
+            if self.away:
+                raise Fault("store_unavailable", "the database system is in recovery mode")
+            await super().note(at_ms)
+
+    beat = Away(database.app_url)
+    task = asyncio.create_task(Steward(house.store, house.play, beat, house.clock).run())
+    await asyncio.sleep(0.5)
+    assert not task.done()
+    beat.away = False
+    await until(house, table_id, lambda t: t.hand_no >= 1)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await beat.close()
+
+
+async def test_a_mistake_of_ours_at_one_table_stops_no_other(
+    house: House, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = await house.table("anna", "boris", settings=QUICK)
+    good = await house.table("vera", "gleb", settings=QUICK)
+    command = house.play.command
+
+    async def mistaken(table_id: str, *given: Any, **named: Any) -> Any:
+        assert table_id != odd, "ours"
+        return await command(table_id, *given, **named)
+
+    monkeypatch.setattr(house.play, "command", mistaken)
+    async with stewarded(house, database):
+        await until(house, good, lambda t: t.hand_no >= 1)
+
+
+async def test_a_foreign_event_in_a_part_where_we_append_too_is_seen(house: House, database: Database) -> None:
+    """It was taken for our own, where our append was told of before the look at the part's head was."""
+    ours = await house.table("anna", "boris", settings=replace(SETTINGS, turn_ms=600_000))
+    part = house.store.part_of(f"table-{ours}")
+    async with house_on(database.app_url) as other:
+        theirs = await other.table(settings=SETTINGS)
+        while other.store.part_of(f"table-{theirs}") != part:
+            theirs = await other.table(settings=SETTINGS)
+        for player in ("vera", "gleb"):
+            await other.account(player, 100_000)
+        async with stewarded(house, database):
+            await until(house, ours, lambda t: running(t) is not None)
+            for player in ("vera", "gleb"):
+                await asyncio.gather(
+                    other.sit(theirs, player, 50_000),
+                    *[house.do(ours, p, lambda at, _, p=p: SitOut(at_ms=at, player=p)) for p in ("anna", "boris")],  # type: ignore[misc]
+                )
+            await until(other, theirs, lambda t: running(t) is not None)
