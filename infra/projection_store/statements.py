@@ -15,7 +15,7 @@ from infra.projection_store.types import Kind, Shape
 
 @lru_cache(maxsize=1_000)
 def statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple[str, ...]) -> bytes:
-    """The statement for rows that hold `columns`; its one parameter is a JSON array of objects.
+    """The statement for rows that hold `columns`; its one argument is a JSON array of objects.
 
     Rows are written in the order of their keys, so that two processes never wait for each other's rows in a circle.
     """
@@ -26,7 +26,7 @@ def _statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple
     missing = [c for c in columns if c not in shape.columns] + [k for k in shape.key if k not in columns]
     assert not missing, f"{schema}.{table} has the columns {shape.columns} and the key {shape.key}, not {missing}"
     target = sql.Identifier(schema, table)
-    rows = sql.SQL("json_populate_recordset(null::{}, %s::json) as x").format(target)
+    rows = sql.SQL("json_populate_recordset(null::{}, $1::json) as x").format(target)
     key = _names(shape.key)
     same = sql.SQL(" and ").join(sql.SQL("t.{0} = x.{0}").format(sql.Identifier(k)) for k in shape.key)
     rest = [sql.Identifier(c) for c in columns if c not in shape.key]

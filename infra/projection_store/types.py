@@ -57,6 +57,13 @@ class Stopped(Struct, frozen=True):
     since_ms: int
 
 
+class StoredState(Struct, frozen=True):
+    """What a step remembered of a stream after its event `seq`, as JSON text."""
+
+    seq: int
+    state: str
+
+
 class Standing(Struct, frozen=True, kw_only=True):
     """How a version stands: `position` and `head` are sums over all parts, in events.
 

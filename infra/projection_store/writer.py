@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 import psycopg
@@ -14,18 +14,17 @@ from psycopg.rows import TupleRow
 
 from infra.faults import Fault
 from infra.projection_store.queries import one_line, query
+from infra.projection_store.sending import Command, Sender
 from infra.projection_store.statements import statement
 from infra.projection_store.types import (
     STATES,
     Checkpoint,
     Definition,
     Parked,
-    Retaken,
     Shape,
     Stopped,
+    StoredState,
     Work,
-    WriteRefused,
-    WriteStale,
 )
 from infra.store.connect import Unavailable, application_conninfo
 
@@ -43,6 +42,7 @@ class ProjectionWriter:
 
     def __init__(self, connection: AsyncConnection[TupleRow]) -> None:
         self._connection = connection
+        self._sender = Sender(connection)
         self._shapes: dict[str, dict[str, Shape]] = {}
         self._locks: set[str] = set()
 
@@ -108,14 +108,14 @@ class ProjectionWriter:
             parked = [Parked(*row) for row in await cursor.fetchall()]
         return Checkpoint(vector=vector, parked={each.stream: each for each in parked})
 
-    async def states(self, schema: str, streams: Sequence[str]) -> dict[str, str]:
-        """The stored states of those of `streams` that have one, as JSON text."""
+    async def states(self, schema: str, streams: Sequence[str]) -> dict[str, StoredState]:
+        """The stored states of those of `streams` that have one."""
         return await _reached(self._states(schema, streams))
 
-    async def _states(self, schema: str, streams: Sequence[str]) -> dict[str, str]:
-        wanted = sql.SQL("select stream, state::text from {} where stream = any(%s)")
+    async def _states(self, schema: str, streams: Sequence[str]) -> dict[str, StoredState]:
+        wanted = sql.SQL("select stream, seq, coalesce(state::text, 'null') from {} where stream = any(%s)")
         found = await self._connection.execute(wanted.format(sql.Identifier(schema, STATES)), [list(streams)])
-        return dict(await found.fetchall())
+        return {stream: StoredState(seq, state) for stream, seq, state in await found.fetchall()}
 
     async def stopped(self) -> list[Stopped]:
         """The parts that are not read for a hole in them."""
@@ -134,54 +134,26 @@ class ProjectionWriter:
     async def apply(self, works: Sequence[Work]) -> None:
         """Write the work of one or several projections, and move their checkpoints, in one transaction.
 
-        Two round trips. Raises WriteStale where a checkpoint is not where the work begins, WriteRefused where Postgres
-        refuses a row; in both cases, and after a Fault whose commit did happen, nothing is written in part.
+        Raises WriteStale where a checkpoint is not where the work begins, WriteRefused where Postgres refuses a row; in
+        both cases nothing is written. After a Fault it may have been: the checkpoint tells.
         """
-        await _reached(self._apply(works))
+        commands = [command for work in works for command in self._commands(work)]
+        await _reached(self._sender.transact(commands))
 
-    async def _apply(self, works: Sequence[Work]) -> None:
-        try:
-            async with self._connection.transaction():
-                # All statements are sent before any answer is awaited; the counts are looked at before the commit.
-                async with self._connection.pipeline():
-                    counted = [await self._send(work) for work in works]
-                for cursor, expected in (each for some in counted for each in some):
-                    if cursor.rowcount != expected:
-                        raise WriteStale(f"{cursor.rowcount} of {expected} positions were where this work begins")
-        except (psycopg.DataError, psycopg.IntegrityError) as error:
-            raise WriteRefused(f"{error.sqlstate} {error.diag.message_primary}") from error
-
-    async def _send(self, work: Work) -> list[tuple[AsyncCursor[TupleRow], int]]:
-        """Send one projection's statements; hand back those that must meet as many rows as they say."""
-        counted = []
-        which = {"name": work.name, "version": work.version}
+    def _commands(self, work: Work) -> Iterator[Command]:
+        which = (work.name, work.version)
         if work.moves:
             parts = sorted(work.moves)
             before, after = zip(*(work.moves[part] for part in parts), strict=True)
-            moves = {"parts": _array(parts), "before": _array(before), "after": _array(after)}
-            counted.append((await self._execute(query("advance.sql"), {**which, **moves}), len(parts)))
+            yield Command(query("advance.sql"), (*which, _array(parts), _array(before), _array(after)), len(parts))
         for write in work.writes:
             shape = self._shapes[work.schema][write.table]
-            write_rows = statement(work.schema, write.table, shape, write.kind, write.columns)
-            await self._execute(write_rows, [msgspec.json.encode(write.rows).decode()])
-        counted += [await self._park(which, each) for each in work.parked]
+            text = statement(work.schema, write.table, shape, write.kind, write.columns)
+            yield Command(text, (msgspec.json.encode(write.rows).decode(),))
         for retaken in work.retaken:
-            counted += await self._retake(which, retaken)
-        return counted
-
-    async def _park(self, which: dict[str, Any], parked: Parked) -> tuple[AsyncCursor[TupleRow], int]:
-        given = {**which, **msgspec.structs.asdict(parked)}
-        return await self._execute(query("park.sql"), given), 1
-
-    async def _retake(self, which: dict[str, Any], retaken: Retaken) -> list[tuple[AsyncCursor[TupleRow], int]]:
-        given = {**which, "stream": retaken.stream, "seq": retaken.seq}
-        counted = [(await self._execute(query("retake.sql"), given), 1)]
-        if retaken.parked is not None:
-            counted.append(await self._park(which, retaken.parked))
-        return counted
-
-    async def _execute(self, what: bytes, given: Any) -> AsyncCursor[TupleRow]:
-        return await self._connection.execute(what, given, prepare=True)
+            yield Command(query("retake.sql"), (*which, retaken.stream, retaken.seq), 1)
+        for parked in (*work.parked, *(each.parked for each in work.retaken if each.parked is not None)):
+            yield Command(query("park.sql"), (*which, *msgspec.structs.astuple(parked)), 1)
 
 
 def _array(numbers: Iterable[int]) -> str:
@@ -190,7 +162,7 @@ def _array(numbers: Iterable[int]) -> str:
 
 
 async def _define_one(cursor: AsyncCursor[TupleRow], each: Definition, parts: list[int]) -> None:
-    digest = hashlib.sha256(each.ddl.encode()).hexdigest()
+    digest = hashlib.sha256(query("states.sql") + each.ddl.encode()).hexdigest()
     which = [each.name, each.version]
     await cursor.execute("select ddl_digest from projection.version where name = %s and version = %s", which)
     row = await cursor.fetchone()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic
 
 import msgspec
 from msgspec import Struct
 
-from infra.projection_store import Checkpoint, Definition, Parked, Retaken, RowWrite, Shape, Work
+from infra.projection_store import Checkpoint, Definition, Parked, Retaken, RowWrite, Shape, StoredState, Work
 from infra.projection_store.types import STATES
 from projections.engine.log import KNOWN, Batch, Entry, Vector
+from projections.engine.memory import Memory, Remembered
 from projections.engine.types import CannotApply, Projection, S
 from projections.engine.writes import Writes
 
-REMEMBERED = 10_000
-"""So many streams' states are kept in memory; the others are read when they are needed."""
 REASON_LENGTH = 500
 
 
@@ -24,7 +22,7 @@ class Prepared(Struct, Generic[S]):
     """What a batch comes to for one projection: to be written, and remembered once it is."""
 
     work: Work
-    states: dict[str, S]
+    states: dict[str, Remembered[S]]
     after: Vector
 
 
@@ -36,10 +34,7 @@ class Follower(Generic[S]):
         self.vector = dict(checkpoint.vector)
         self.parked = dict(checkpoint.parked)
         self._shapes = {table: shape for table, shape in shapes.items() if table != STATES}
-        self._states: OrderedDict[str, S] = OrderedDict()
-        self._unreadable: dict[str, str] = {}
-        self._stateless = projection.state is None
-        self._decoder = msgspec.json.Decoder(projection.state)
+        self._memory = Memory(projection)
         self._passed_over = KNOWN - {str(each.__struct_config__.tag) for each in projection.handles}
 
     def wanted(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -52,20 +47,21 @@ class Follower(Generic[S]):
         wanted = self.wanted(entries)
         return [e for e in wanted if e.stream not in self.parked] if self.parked else wanted
 
-    def unknown_streams(self, wanted: Sequence[Entry]) -> list[str]:
-        """The streams whose states must be read before `wanted` can be applied."""
-        return [] if self._stateless else [s for s in {e.stream for e in wanted} if s not in self._states]
+    def missing(self, ready: Sequence[Entry]) -> dict[str, int]:
+        """The streams whose states must be read before `ready` can be applied, and the first number to apply."""
+        return self._memory.missing(ready)
 
-    def remember(self, streams: Sequence[str], stored: Mapping[str, str]) -> None:
-        """Take in the stored states, JSON text, of those of `streams` that have one."""
-        for stream in streams:
-            text = stored.get(stream)
-            try:
-                self._states[stream] = self.projection.initial if text is None else self._decoder.decode(text)
-            except msgspec.DecodeError as error:
-                self._unreadable[stream] = str(error)
-            else:
-                self._unreadable.pop(stream, None)
+    def remember(self, stream: str, stored: StoredState | None, before: int, since: Sequence[Entry]) -> None:
+        """Take in the stored state of a stream, and bring it up to before number `before` with the events `since`."""
+        self._memory.take_in(stream, stored, before)
+        run = _Run(self, 0)
+        for entry in self.wanted(since):
+            run.take(entry)
+        if stream in run.parked:
+            parked = run.parked[stream]
+            self._memory.give_up(stream, f"not to be had from event {parked.seq}: {parked.code}: {parked.reason}")
+        else:
+            self._memory.put(run.states)
 
     def prepare(self, batch: Batch, ready: Sequence[Entry], now_ms: int) -> Prepared[S]:
         """Apply `batch` in memory: the rows to write, the streams to park. Nothing of the follower changes yet.
@@ -111,25 +107,22 @@ class Follower(Generic[S]):
             del self.parked[retaken.stream]
             if retaken.parked is not None:
                 self.parked[retaken.stream] = retaken.parked
-        for stream, state in prepared.states.items():
-            self._states[stream] = state
-            self._states.move_to_end(stream)
-        while len(self._states) > REMEMBERED:
-            self._states.popitem(last=False)
+        self._memory.put(prepared.states)
+        self._memory.trim()
 
     def go_back(self, checkpoint: Checkpoint) -> None:
         """Forget all that is in memory and go on from a checkpoint."""
         self.vector = dict(checkpoint.vector)
         self.parked = dict(checkpoint.parked)
-        self._states.clear()
+        self._memory.clear()
 
-    def state(self, stream: str) -> S:
-        """The stream's state as last committed; it must have been read. Raises CannotApply if it cannot be decoded."""
-        if self._stateless:
-            return self.projection.initial
-        if stream not in self._states:
-            raise CannotApply("unreadable_state", self._unreadable[stream])
-        return self._states[stream]
+    def remembered(self, stream: str) -> Remembered[S]:
+        """The stream's state as last committed. Raises CannotApply where it could not be read."""
+        return self._memory.get(stream)
+
+    def due(self, states: dict[str, Remembered[S]]) -> list[RowWrite]:
+        """The write of those of `states` that are due to be stored."""
+        return self._memory.store(states)
 
     def begin(self) -> Writes:
         """No writes yet."""
@@ -141,10 +134,10 @@ class _Run(Generic[S]):
 
     def __init__(self, follower: Follower[S], now_ms: int) -> None:
         self.parked: dict[str, Parked] = {}
+        self.states: dict[str, Remembered[S]] = {}
         self._follower = follower
         self._projection = follower.projection
         self._writes = follower.begin()
-        self._states: dict[str, S] = {}
         # Of streams that were parked in this run: the state from which later events may be tried.
         self._onward: dict[str, S] = {}
         self._now_ms = now_ms
@@ -155,7 +148,8 @@ class _Run(Generic[S]):
         if stream in self.parked and stream not in self._onward:
             return
         try:
-            before = self._before(stream)
+            own = self._own(stream)
+            before = self._onward.pop(stream) if stream in self._onward else own.state
             after, changes = self._projection.step(before, entry.recorded())
             if changes:
                 self._writes.add(changes)
@@ -169,13 +163,13 @@ class _Run(Generic[S]):
                 self.park(entry, "failed", f"{type(error).__name__}: {error}")
         else:
             self.parked.pop(stream, None)
-            if after is not before:
-                self._states[stream] = after
+            own.go_on(after, entry.stored.seq)
 
-    def _before(self, stream: str) -> S:
-        if stream in self._onward:
-            return self._onward.pop(stream)
-        return self._states[stream] if stream in self._states else self._follower.state(stream)
+    def _own(self, stream: str) -> Remembered[S]:
+        own = self.states.get(stream)
+        if own is None:
+            own = self.states[stream] = self._follower.remembered(stream).copy()
+        return own
 
     def park(self, entry: Entry, code: str, reason: str) -> None:
         """Have the stream wait at this event."""
@@ -191,22 +185,11 @@ class _Run(Generic[S]):
             version=projection.version,
             schema=projection.schema,
             moves=moves,
-            writes=self._writes.statements() + self._state_writes(),
+            writes=self._writes.statements() + self._follower.due(self.states),
             parked=parked,
             retaken=retaken,
         )
-        return Prepared(work, self._states, {part: after for part, (_, after) in moves.items()})
-
-    def _state_writes(self) -> list[RowWrite]:
-        put: list[Mapping[str, Any]] = []
-        gone: list[Mapping[str, Any]] = []
-        for stream, state in self._states.items():
-            if state is self._projection.initial:
-                gone.append({"stream": stream})
-            else:
-                put.append({"stream": stream, "state": state})
-        writes = [RowWrite(STATES, "put", ("stream", "state"), put), RowWrite(STATES, "delete", ("stream",), gone)]
-        return [each for each in writes if each.rows]
+        return Prepared(work, self.states, {part: after for part, (_, after) in moves.items()})
 
 
 def definition(projection: Projection[Any]) -> Definition:

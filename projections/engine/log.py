@@ -160,3 +160,9 @@ class Log:
         """The events of a stream from number `seq` on whose position in their part is at most `upto`."""
         events = await self._store.read_stream(stream, seq - 1, limit)
         return [Entry(each, self._decode) for each in events if each.pos <= upto]
+
+    async def read_between(self, stream: str, after: int, before: int) -> list[Entry]:
+        """The events of a stream between these numbers, both left out."""
+        if before - after <= 1:
+            return []
+        return [Entry(each, self._decode) for each in await self._store.read_stream(stream, after, before - after - 1)]

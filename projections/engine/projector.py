@@ -223,10 +223,19 @@ class Projector:
             await writer.apply([parked.work])
             self._committed(follower, parked, live)
 
-    async def _remember(self, writer: ProjectionWriter, follower: Follower[Any], wanted: Sequence[Entry]) -> None:
-        streams = follower.unknown_streams(wanted)
-        if streams:
-            follower.remember(streams, await writer.states(follower.projection.schema, streams))
+    async def _remember(self, writer: ProjectionWriter, follower: Follower[Any], ready: Sequence[Entry]) -> None:
+        """Have the states that `ready` needs in memory, each as of the event before the first to apply."""
+        missing = follower.missing(ready)
+        if not missing:
+            return
+        stored = await writer.states(follower.projection.schema, list(missing))
+
+        async def one(stream: str, before: int) -> None:
+            state = stored.get(stream)
+            since = await self._log.read_between(stream, 0 if state is None else state.seq, before)
+            follower.remember(stream, state, before, since)
+
+        await asyncio.gather(*(one(stream, before) for stream, before in missing.items()))
 
     async def _take_up_parked(self, writer: ProjectionWriter, follower: Follower[Any]) -> None:
         for parked in list(follower.parked.values()):

@@ -112,12 +112,12 @@ class Projection(Struct, Generic[S], frozen=True, kw_only=True):
     - `streams`: prefixes of the streams that it follows, such as `("table-", "account-")`.
     - `handles`: the events that it wants. The others are passed over undecoded. A type or version in a followed stream
       that this code does not know parks the stream (`unknown_event`).
-    - `state`: S, or a tagged union, as msgspec can store it; `initial` is the state of a stream before its first
-      event. Frozen. A step that leaves the state as it is returns the same object, which spares a write; one
-      that returns `initial` itself has the stored state deleted.
-    - `step(state, recorded) -> (state, changes)`: pure. It may raise `CannotApply`. Rows that streams of different
-      parts share must be written by `Add`, or hold the part in their key: there is no order between two parts, and
-      several processes may apply them at the same time.
+    - `state`: S, or a tagged union, as msgspec can store it; None where a step remembers nothing. `initial` is the
+      state of a stream before its first event. Frozen. It is stored now and then, not at every event.
+    - `step(state, recorded) -> (state, changes)`: pure. It may raise `CannotApply`. It is called again for the events
+      since a state was stored, to have that state in memory; their rows were written the first time. Rows that streams
+      of different parts share must be written by `Add`, or hold the part in their key: there is no order between two
+      parts, and several processes may apply them at the same time.
     """
 
     name: str

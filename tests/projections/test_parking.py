@@ -12,7 +12,7 @@ from infra.codec import Codec
 from infra.entropy import SystemEntropy
 from infra.sealing import Sealer
 from infra.store import NewEvent
-from projections.engine import projector
+from projections.engine import memory, projector
 from tests.projections.conftest import Bench, eventually
 from tests.projections.counting import Refuse, counting, rejecting
 from tests.projections.world import MASTER, evening, event_of, halves, table_id
@@ -146,8 +146,9 @@ async def test_a_step_that_fails_parks_its_stream(bench: Bench) -> None:
     assert parked.reason == "ZeroDivisionError: integer division or modulo by zero"
 
 
-async def test_a_state_that_cannot_be_read_parks_its_stream(bench: Bench) -> None:
+async def test_a_state_that_cannot_be_read_parks_its_stream(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step of an older shape has left it; with a code that can read it the stream goes on."""
+    monkeypatch.setattr(memory, "STORE_EVERY", 1)
     first, second = halves(evening(1, close=False))
     await bench.world.append(first, evening(2))
     projection = counting("one")

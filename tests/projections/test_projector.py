@@ -13,10 +13,11 @@ import pytest
 
 from infra.faults import Fault
 from projections.catalogue import PROJECTIONS
+from projections.engine import memory
 from projections.engine.types import Projection
 from tests.projections.conftest import Bench, eventually
 from tests.projections.counting import counting
-from tests.projections.world import evening
+from tests.projections.world import evening, pieces
 
 COUNTING = counting()
 ALL: tuple[Projection, ...] = (*PROJECTIONS, COUNTING)  # type: ignore[type-arg]
@@ -116,15 +117,31 @@ async def test_one_process_applies_and_another_takes_over(bench: Bench) -> None:
         first = await both.enter_async_context(bench.projecting((COUNTING,)))
         await bench.caught_up((COUNTING,))
         await both.enter_async_context(bench.projecting((COUNTING,)))
-        assert await _lock_holders(bench) == 1
+        await eventually(lambda: _one_holds_the_locks(bench))
         await bench.world.append(evening(41))
         await bench.caught_up((COUNTING,))
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
         await bench.world.append(evening(42))
         await bench.caught_up((COUNTING,))
-        assert await _lock_holders(bench) == 1
+        await eventually(lambda: _one_holds_the_locks(bench))
     await bench.compare((COUNTING,))
+
+
+@pytest.mark.parametrize("store_every", [1, 3, 64, 10_000])
+async def test_states_are_had_again_after_a_restart(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, store_every: int
+) -> None:
+    """Whatever was stored of them, and though memory holds two streams only."""
+    monkeypatch.setattr(memory, "STORE_EVERY", store_every)
+    monkeypatch.setattr(memory, "REMEMBERED", 2)
+    evenings = [pieces(evening(seed, hands=4), 4) for seed in (70, 71, 72)]
+    for number in range(4):
+        async with bench.projecting(ALL):
+            await bench.world.append(*(each[number] for each in evenings))
+            await bench.caught_up(ALL)
+    await bench.compare(ALL)
+    assert [each.parked for each in await bench.reader.standings()] == [()] * len(ALL)
 
 
 async def test_another_ddl_under_the_same_version_is_refused(bench: Bench) -> None:
@@ -193,14 +210,13 @@ async def test_standings_tell_lag_in_events_and_time(bench: Bench) -> None:
     assert standing.behind_since is None
 
 
-async def _lock_holders(bench: Bench) -> int:
+async def _one_holds_the_locks(bench: Bench) -> bool:
     async with await psycopg.AsyncConnection.connect(bench.database.owner_url) as connection:
         found = await connection.execute(
             "select count(distinct pid) from pg_locks l join pg_database d on d.oid = l.database"
             " where l.locktype = 'advisory' and d.datname = current_database() and l.granted"
         )
-        row = await found.fetchone()
-        return row[0] if row else 0
+        return await found.fetchone() == (1,)
 
 
 async def _stands(bench: Bench, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import msgspec
 
@@ -112,11 +112,17 @@ def commands(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield list(command)
 
 
+def pieces(entries: list[Entry], count: int) -> list[list[Entry]]:
+    """The entries in so many pieces, no command torn in two."""
+    whole = list(commands(entries))
+    ends = [len(whole) * n // count for n in range(count + 1)]
+    return [[e for each in whole[a:b] for e in each] for a, b in pairwise(ends)]
+
+
 def halves(entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
     """The first and the second half, no command torn in two."""
-    whole = list(commands(entries))
-    middle = len(whole) // 2
-    return [e for each in whole[:middle] for e in each], [e for each in whole[middle:] for e in each]
+    first, second = pieces(entries, 2)
+    return first, second
 
 
 def event_of(entries: Iterable[Entry], kind: type[Event]) -> Entry:

@@ -1,2 +1,2 @@
 delete from projection.parked
-where name = %(name)s and version = %(version)s and stream = %(stream)s and seq = %(seq)s
+where name = $1 and version = $2 and stream = $3 and seq = $4

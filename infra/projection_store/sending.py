@@ -1,0 +1,65 @@
+"""Many prepared statements in one transaction and two round trips.
+
+All of a batch goes as one text, `begin; execute …; execute …`. A pipeline would do the same on the wire, but psycopg
+turns to the event loop once a statement there: with 17 statements a batch, in a process that is busy, that took 100 ms
+of waiting where this takes 10.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from msgspec import Struct
+from psycopg import AsyncConnection, sql
+
+from infra.projection_store.types import WriteRefused, WriteStale
+
+Argument = str | int
+
+
+class Command(Struct, frozen=True):
+    """A statement with `$1` … for its arguments, and how many rows it must meet, where that matters."""
+
+    text: bytes
+    arguments: tuple[Argument, ...]
+    expected: int | None = None
+
+
+class Sender:
+    """Prepares what it has not sent before on this connection."""
+
+    def __init__(self, connection: AsyncConnection[Any]) -> None:
+        self._connection = connection
+        self._names: dict[bytes, bytes] = {}
+
+    async def transact(self, commands: list[Command]) -> None:
+        """Run all of `commands`, or none. Raises WriteRefused, WriteStale, or psycopg's errors."""
+        await self._prepare({command.text for command in commands})
+        text = b"begin; " + b"; ".join([self._execution(command) for command in commands])
+        try:
+            cursor = await self._connection.execute(text)
+            for command in commands:
+                assert cursor.nextset(), command.text
+                if command.expected not in (None, cursor.rowcount):
+                    raise WriteStale(f"{cursor.rowcount} of {command.expected} rows are where this work begins")
+            await self._connection.execute(b"commit")
+        except (psycopg.DataError, psycopg.IntegrityError) as error:
+            await self._connection.rollback()
+            raise WriteRefused(f"{error.sqlstate} {error.diag.message_primary}") from error
+        except WriteStale:
+            await self._connection.rollback()
+            raise
+
+    async def _prepare(self, texts: set[bytes]) -> None:
+        for text in texts - self._names.keys():
+            name = b"projection_%d" % len(self._names)
+            await self._connection.execute(b"prepare " + name + b" as " + text)
+            self._names[text] = name
+
+    def _execution(self, command: Command) -> bytes:
+        arguments = b", ".join([self._literal(each) for each in command.arguments])
+        return b"execute " + self._names[command.text] + b"(" + arguments + b")"
+
+    def _literal(self, argument: Argument) -> bytes:
+        return b"%d" % argument if isinstance(argument, int) else sql.Literal(argument).as_bytes(self._connection)
