@@ -41,6 +41,10 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     host: Annotated[str, Meta(description="an address to listen on, such as 127.0.0.1 or 0.0.0.0")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="a port from 1 to 65535, or 0 for any free one")] = 8000
+    trusted_proxies: Annotated[
+        str | None,
+        Meta(description="addresses of proxies, with commas, whose X-Forwarded-For is believed"),
+    ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="debug, info, warning or error")
     ] = "info"

@@ -33,7 +33,8 @@ class Node:
         lobby = Lobby(_lobby_reads(self._reader), core.clock, streams)
         subscriber = Subscriber(core.addresses.redis, [LOBBY])
         self._hub = Hub(core.play, _versions(core), core.clock, subscriber, lobby, streams)
-        self._server = HttpServer(create_app(_house(core, self._reader, self._hub), more=more), host, port)
+        app = create_app(_house(core, self._reader, self._hub), more=more)
+        self._server = HttpServer(app, host, port, core.settings.trusted_proxies)
 
     @property
     def url(self) -> str:

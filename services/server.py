@@ -11,6 +11,7 @@ from typing import Any
 import uvicorn
 
 from infra.faults import Fault
+from services.bounded import BoundedProtocol
 
 GRACE_S = 10
 """So long a request that has begun may take after the server was told to stop."""
@@ -39,17 +40,20 @@ class _Uvicorn(uvicorn.Server):
 class HttpServer:
     """Serves one ASGI app on one address. `run` it in a task; it ends after `stop`."""
 
-    def __init__(self, app: Any, host: str, port: int) -> None:
+    def __init__(self, app: Any, host: str, port: int, trusted_proxies: str | None = None) -> None:
         """Raises Fault(`listen`) where the address cannot be had. `port` 0 is any free one."""
         self._socket = _bound(host, port)
         config = uvicorn.Config(
             app,
-            http="httptools",
+            http=BoundedProtocol,
             ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
+            # Whose X-Forwarded-For is believed: of no one, unless the settings name the proxies.
+            proxy_headers=bool(trusted_proxies),
+            forwarded_allow_ips=trusted_proxies or "",
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=GRACE_S,
         )

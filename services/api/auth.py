@@ -77,8 +77,15 @@ class Door:
 def own_origin(connection: Connection) -> None:
     """A write by cookie comes from a page of this host, or not at all. Raises Rejection."""
     origin, host = connection.headers.get("origin"), connection.headers.get("host")
-    if origin is None or not host or urlsplit(origin).netloc.lower() != host.lower():
+    if origin is None or not host or _host_of(origin) != host.lower():
         raise Rejection("foreign_origin", "a write with a session cookie must come from a page of this host")
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # such as a bracket that is not closed
+        return None
 
 
 def verified_of(connection: Connection) -> Verified | None:

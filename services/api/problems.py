@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response
-from litestar.exceptions import HTTPException, MethodNotAllowedException, ValidationException
+from litestar.exceptions import HTTPException, InternalServerException, MethodNotAllowedException, ValidationException
 from msgspec import Struct
 
 from domain.legal import Offer
@@ -216,6 +216,8 @@ def problem_of(error: Exception) -> tuple[Problem | RefusalProblem, dict[str, st
             return problem("method_not_allowed", f"methods of this path: {allowed}"), {"Allow": allowed}
         case ValidationException():
             return problem("invalid", _parameters(error)), {}
+        case InternalServerException(detail="client disconnected prematurely"):
+            return problem("bad_request", "the connection ended before the body did"), {}
         case HTTPException() if error.status_code < 500:
             code = _BY_STATUS.get(error.status_code, "bad_request")
             return problem(code, _DETAILS.get(code, "see the schema at /schema/openapi.json")), _headers(code, {})
