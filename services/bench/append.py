@@ -42,12 +42,12 @@ async def bench_append(seconds: float, progress: Progress, callers: Sequence[int
 
 async def _case(store: EventStore, owner_url: str, callers: int, seconds: float) -> dict[str, Any]:
     """One number of callers: a first turn that is not counted, then ours and the reference in turn."""
-    each_s = max(1, round(seconds / ROUNDS))
+    each_s = seconds / ROUNDS
     event = _event()
     await _appends(store, event, callers, 0.3)
     ours, reference, latencies = [], [], []
     for _ in range(ROUNDS):
-        reference.append(await insert_rate(owner_url, callers, each_s, row_bytes(event)))
+        reference.append(await insert_rate(owner_url, callers, max(1, round(each_s)), row_bytes(event)))
         rate, taken = await _appends(store, event, callers, each_s)
         ours.append(rate)
         latencies += taken
