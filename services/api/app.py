@@ -50,6 +50,8 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
         state=State({"house": house}),
         openapi_config=None,
         logging_config=None,
+        debug=False,  # else the framework's environment variables decide what an error shows
+        pdb_on_exception=False,
     )
     for route in app.routes:
         assert isinstance(route, HTTPRoute), f"{route.path} has no door"

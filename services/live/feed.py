@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from domain.table import Table
+from services.live.messages import step_message
 from services.play.types import Step
 
 RING = 512
@@ -23,6 +24,7 @@ class Feed:
         self.behind = False
         self.moved = asyncio.Event()
         self._ring: deque[Step] = deque(maxlen=RING)
+        self._public: dict[int, bytes] = {}
 
     def advance(self, steps: Sequence[Step]) -> bool:
         """Take in steps that follow on `head`; older ones are passed over. False where some are missing in between."""
@@ -41,6 +43,15 @@ class Feed:
         """Let all waiting clients look again. Who waits holds the event that was there when he looked."""
         self.moved.set()
         self.moved = asyncio.Event()
+
+    def public(self, step: Step) -> bytes:
+        """What every spectator gets of `step`, written once for all of them."""
+        found = self._public.get(step.seq)
+        if found is None:
+            found = self._public[step.seq] = step_message(step, None)
+            if len(self._public) > RING:
+                del self._public[next(iter(self._public))]
+        return found
 
     def after(self, seq: int, limit: int) -> list[Step] | None:
         """At most `limit` steps after number `seq`; None where the ring does not reach so far back."""

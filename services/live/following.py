@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from domain.table import Table
+from domain.views import private_half
 from infra.faults import Fault
 from services.live.feed import Feed
 from services.live.hub import Hub
@@ -107,7 +108,7 @@ class _Follower:
                 return
             ready, wait_s = self._take()
             if ready:
-                yield b"".join(step_message(step, self._player) for step in ready)
+                yield b"".join(self._shown(step) for step in ready)
                 if ready[-1].after.closed:
                     reason = "table_closed"
                     break
@@ -119,6 +120,12 @@ class _Follower:
                 if wait_s >= PING_S:
                     yield PING
         yield end(reason)
+
+    def _shown(self, step: Step) -> bytes:
+        player = self._player
+        if player is None or not (seated(step.after, player) or private_half(step.after, step.event, player)):
+            return self._feed.public(step)
+        return step_message(step, player)
 
     def _reason_to_end(self) -> str | None:
         if self._hub.closing.is_set():

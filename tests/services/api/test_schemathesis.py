@@ -44,7 +44,7 @@ CHECKS = {
     GenerationMode.POSITIVE: ANSWERS,
     GenerationMode.NEGATIVE: [*ANSWERS, negative_data_rejection],
 }
-EXAMPLES = int(os.environ.get("KHRAP_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("KHRAP_EXAMPLES", "8"))
 """For each operation and mode."""
 
 
@@ -123,7 +123,7 @@ def test_no_5xx_and_no_answer_that_is_not_described(live: Live, mode: Generation
         except BaseException as error:
             error.add_note(f"{operation.method.upper()} {operation.path}, {mode.value}")
             raise
-    assert tried > 25
+    assert tried >= 25
 
 
 def _ask(live: Live, operation: Any, mode: GenerationMode) -> None:
