@@ -93,8 +93,10 @@ class Seen:
 class Game:
     """One of the two games, over HTTP."""
 
-    def __init__(self, core: Core, http: httpx.AsyncClient, seen: Seen, clock: ManualClock) -> None:
-        self._core, self._http, self._seen, self._clock = core, http, seen, clock
+    def __init__(
+        self, core: Core, reader: ProjectionReader, http: httpx.AsyncClient, seen: Seen, clock: ManualClock
+    ) -> None:
+        self._core, self._reader, self._http, self._seen, self._clock = core, reader, http, seen, clock
         self._signer = Signer(core.keys, core.clock, core.entropy)
         self._tokens: dict[str, str] = {}
         self._sent = 0
@@ -113,6 +115,8 @@ class Game:
         response = await self._http.post(path, json=body, headers=headers)
         if subject in self._seen.by:
             self._seen.by[subject].append(f"{response.status_code} {response.text}")
+        # One command after another for the projector too: it may put two changes into one message for the lobby.
+        await caught_up(self._reader, await self._core.store.part_heads())
         await self.look(path)
         return response
 
@@ -141,9 +145,11 @@ class Game:
 WORDS = {"declaring": {"boris": "khrap"}, "answering": {"anna": "help"}, "cutting": {"vera": "pyatok"}}
 
 
-async def played(core: Core, http: httpx.AsyncClient, seen: Seen, clock: ManualClock, game: int) -> None:
+async def played(
+    core: Core, reader: ProjectionReader, http: httpx.AsyncClient, seen: Seen, clock: ManualClock, game: int
+) -> None:
     """The hand, with wrong clicks in between."""
-    table = Game(core, http, seen, clock)
+    table = Game(core, reader, http, seen, clock)
     opened = await table.did(
         "olga",
         "/v1/tables",
@@ -191,8 +197,7 @@ async def played(core: Core, http: httpx.AsyncClient, seen: Seen, clock: ManualC
             action = {"do": WORDS.get(phase, {}).get(player, quiet)}
         await table.did(player, f"{path}/actions", {"turn": turn["turn"], **action})
     await asyncio.wait_for(asyncio.gather(*following), 30)
-    async with ProjectionReader(core.addresses.application) as reader:
-        await caught_up(reader, await core.store.part_heads())
+    await caught_up(reader, await core.store.part_heads())
     hand_id = view["hand"]["hand_id"]
     assert view["hand"]["result"]["ending"] == "played"
     for audience in AUDIENCES:
@@ -298,9 +303,10 @@ async def test_s6_k8_games_that_differ_in_unseen_cards_are_equal_to_all_who_may_
                     patch.setattr(shuffle, "deck", stacked(game))
                     async with (
                         running(core, ("api", "projector")) as url,
+                        ProjectionReader(core.addresses.application) as reader,
                         httpx.AsyncClient(base_url=url, timeout=30) as http,
                     ):
-                        await played(core, http, seen, clock, game)
+                        await played(core, reader, http, seen, clock, game)
             monitor.cancel()
             await asyncio.gather(monitor, return_exceptions=True)
             seen.dump = dumped(database.owner_url)
