@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from litestar import Request
+from msgspec.structs import replace
 
 from domain.commands import Fresh, TableCommand
 from services.api.house import house
@@ -35,14 +36,21 @@ def commanding(summary: str, rule: Rule, refusals: tuple[str, ...], **more: Any)
 
 
 async def done(request: Incoming, table_id: str, asked: play.Request, make: Make) -> play.Answer:
-    """Do it, or raise what was said instead. A player who does not sit there learns no more than a spectator may."""
+    """Do it, or raise what was said instead.
+
+    A player who does not sit there learns no more than a spectator may; and who is not here as a player has no actions
+    in the hand, though a player may bear his name.
+    """
     playing = house(request).play
     outcome = await playing.command(table_id, asked, make)
     if isinstance(outcome, play.Answer):
         return outcome
     shows_game = True
-    if isinstance(outcome, play.Refusal) and asked.caller.role == "player":
-        found = await playing.table(table_id)
-        shows_game = found is not None and seated(found[1], asked.caller.subject)
+    if isinstance(outcome, play.Refusal):
+        if asked.caller.role == "player":
+            found = await playing.table(table_id)
+            shows_game = found is not None and seated(found[1], asked.caller.subject)
+        else:
+            outcome = replace(outcome, legal_actions=())
     unless_answered(outcome, shows_game=shows_game)
-    raise AssertionError(outcome)
+    raise AssertionError(type(outcome))

@@ -13,6 +13,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from infra.telemetry import logger
 from services.api.auth import verified_of
 from services.api.problems import Rejection
+from services.live.mistakes import told
 
 SEND_S = 20.0
 """A client that takes nothing for so long is let go; it resumes by number."""
@@ -60,6 +61,8 @@ async def _send_all(first: bytes, chunks: AsyncIterator[bytes], send: Send) -> N
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     except TimeoutError:
         log.info("stream_given_up", seconds=SEND_S)
+    except Exception as error:  # noqa: BLE001  # the stream breaks off, and its client resumes by number
+        log.error("stream_failed", **told(error))
 
 
 async def _send(send: Send, body: bytes) -> None:

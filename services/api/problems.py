@@ -5,7 +5,6 @@ A problem's `type` is `/problems/<code>` and never changes its meaning; `detail`
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 import msgspec
@@ -17,13 +16,13 @@ from domain.legal import Offer
 from infra.faults import Fault
 from infra.telemetry import logger
 from services.live.following import NoSuchTable
+from services.live.mistakes import told
 from services.live.sight import NoSpectators
 from services.live.streams import TooManyStreams
 from services.play.types import KeyReused, NotFound, Refusal
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "1"
-DEPTH = 12
 
 log = logger("api")
 
@@ -264,8 +263,5 @@ def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[
     """The one exception handler of the app: no other shape of error leaves the service."""
     shown, headers = problem_of(error)
     if shown.status == 500:
-        # Where, and not the message: that of an assertion may hold cards.
-        where = [f"{f.filename}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)][-DEPTH:]
-        route = request.scope.get("path_template")
-        log.error("request_failed", method=request.method, route=route, error=type(error).__name__, where=where)
+        log.error("request_failed", method=request.method, route=request.scope.get("path_template"), **told(error))
     return respond(shown, headers)

@@ -8,7 +8,6 @@ Redis is away, the heads of the followed tables are looked at instead.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -23,6 +22,7 @@ from infra.redis import LOBBY, Link, Message, Subscriber, table_channel
 from infra.telemetry import logger
 from services.live.feed import Feed
 from services.live.lobby import Lobby
+from services.live.mistakes import told
 from services.live.streams import Streams
 from services.play.types import Step
 
@@ -227,7 +227,5 @@ async def _kept(what: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except Exception as error:  # noqa: BLE001
-            # Where, and not the message: that of an assertion may hold cards.
-            where = [f"{f.filename}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)][-12:]
-            log.error("live_failed", what=what, error=type(error).__name__, where=where)
+            log.error("live_failed", what=what, **told(error))
         await asyncio.sleep(AFTER_FAULT_S)

@@ -197,6 +197,22 @@ async def test_a_late_foreign_and_illegal_action_is_refused_with_the_callers_own
     assert again.json()["code"] == "stale_turn"
 
 
+async def test_ops_under_a_players_name_see_nothing_of_his_hand(node: Node) -> None:
+    table_id = await node.open_table(turn_ms=300_000)
+    await node.seat(table_id, "name-a", "name-b")
+    path = f"/v1/tables/{table_id}"
+
+    async def turn() -> Any:
+        view = await node.as_("name-a").saw(path)
+        return view if view["turn"] else None
+
+    view = await until(turn)
+    asked = next(s["player"] for s in view["seats"] if s["seat"] == view["turn"]["seat"])
+    refused = await node.as_(asked, "ops").post(f"{path}/resume", {"reason": "x"})
+    assert is_problem(refused, 409, "not_offered")["legal_actions"] == []
+    assert (await node.as_(asked, "ops").saw(path))["you"] is None
+
+
 async def test_money_is_refused_by_its_clause(node: Node) -> None:
     table_id = await node.open_table()
     await node.seat(table_id, "rich")

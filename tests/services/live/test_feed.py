@@ -134,6 +134,23 @@ async def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyP
     assert len(client.sent) == 5
 
 
+async def test_a_mistake_on_the_way_breaks_off_the_stream_and_tells_the_log_no_cards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(eventstream.log, "error", lambda word, **facts: told.append(facts))
+
+    async def mistaken() -> AsyncGenerator[bytes]:
+        yield b": x\n\n"
+        raise AssertionError(["As", "Kd"])
+
+    client = Client(takes=10)
+    await answered(mistaken(), client)
+    assert [message["type"] for message in client.sent] == ["http.response.start", "http.response.body"]
+    assert told[0]["error"] == "AssertionError"
+    assert "Kd" not in str(told)
+
+
 async def test_a_client_that_goes_ends_its_stream() -> None:
     source, client = Source(), Client(takes=10**9)
     running = asyncio.create_task(answered(source.chunks(), client))
