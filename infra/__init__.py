@@ -1,1 +1,3 @@
-"""The world: event store, Postgres, Redis, keys, clock, entropy, settings, telemetry and the embedded servers."""
+from infra import waiting
+
+waiting.mend()
