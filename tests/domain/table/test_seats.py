@@ -125,6 +125,10 @@ def test_t3_automatic_top_ups_go_up_to_the_buy_in() -> None:
     topped.when(auto_top_up("boris")).refused("not_offered", "T3")
 
 
+def test_t3_the_smallest_unit_that_lacks_is_topped_up() -> None:
+    wanting(LIMIT - 1).when(auto_top_up("boris")).then(PurseToppedUp(seat=1, player="boris", amount=1))
+
+
 def test_t3_the_buy_in_is_what_he_sat_down_with() -> None:
     sitting = given(*opened(), *sat(0)).done(sit("boris", 50_000, auto_top_up=True), top_up("boris", 1))
     boris = sitting.seat("boris")
@@ -241,6 +245,11 @@ def test_t3_who_has_been_sitting_out_for_20_hands_is_made_to_leave_when_the_last
     assert over.table.hand_no == 20
     assert idle_due_ms(over.table, over.table.seats[3]) is not None
     over.when(remove_idle("gleb")).then(PlayerLeft(seat=3, player="gleb", purse=LIMIT, reason="idle"))
+
+
+def test_t3_or_later_while_another_hand_runs() -> None:
+    running = idle_after(21)
+    running.when(remove_idle("gleb")).then(PlayerLeft(seat=3, player="gleb", purse=LIMIT, reason="idle"))
 
 
 def test_t3_19_hands_are_not_enough_and_who_came_back_begins_anew() -> None:
