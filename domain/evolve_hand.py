@@ -162,7 +162,7 @@ def _exchange_or_onward(game: Game, hand: Hand, player: Player, then: Answering 
     exchange = game.exchanges.get(player.said)
     if exchange is None:
         return _onward(game, hand, then)
-    return replace(hand, phase=Exchanging(player.seat, exchange, then, exchange.keep == "all"))
+    return replace(hand, phase=Exchanging(player.seat, exchange, then, False))
 
 
 def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:
@@ -175,8 +175,6 @@ def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:
     if queue:
         return replace(hand, phase=phase)
     match phase:
-        case Declaring():
-            return replace(hand, phase=Unclaimed())
         case Answering():
             drawing = _in_play_from(hand, hand.declarer) if game.draw_after_answers else ()
             return _onward(game, hand, Drawing(drawing))
@@ -223,7 +221,6 @@ def _discarded(hand: Hand, event: CardsDiscarded) -> Hand:
         cards=tuple([c for c in before.cards if c not in gone]),
         replaced=True,
         looked=before.looked or (game.looking and not isinstance(hand.phase, Exchanging)),
-        clock_acted=before.clock_acted or event.by == "clock",
     )
     after = replace(hand, players=with_player(hand, player))
     match hand.phase:
@@ -238,16 +235,11 @@ def _discarded(hand: Hand, event: CardsDiscarded) -> Hand:
 
 
 def _drawn(hand: Hand, event: CardsDrawn) -> Hand:
+    """F7: who draws has looked already: he has said frap or whist, or khrap5 has no looking."""
     game = game_of(hand.options, hand.rules)
     before = at(hand, event.seat)
     trump: tuple[Card, ...] = () if event.trump_card is None else (event.trump_card,)
-    player = replace(
-        before,
-        cards=before.cards + trump + event.cards,
-        replaced=before.replaced or bool(event.count or trump),
-        looked=before.looked or isinstance(hand.phase, Drawing),
-        clock_acted=before.clock_acted or event.by == "clock",
-    )
+    player = replace(before, cards=before.cards + trump + event.cards)
     after = replace(
         hand,
         players=with_player(hand, player),
@@ -283,11 +275,7 @@ def _played(hand: Hand, event: CardPlayed) -> Hand:
     phase = hand.phase
     assert isinstance(phase, Playing), _misplaced(hand, event)
     before = at(hand, event.seat)
-    player = replace(
-        before,
-        cards=tuple([c for c in before.cards if c != event.card]),
-        clock_acted=before.clock_acted or event.by == "clock",
-    )
+    player = replace(before, cards=tuple([c for c in before.cards if c != event.card]))
     trick = (*phase.trick, Played(event.seat, event.card))
     rest = phase.queue[1:]
     return replace(hand, players=with_player(hand, player), phase=Playing(trick, rest) if rest else TrickFull(trick))

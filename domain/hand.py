@@ -22,7 +22,8 @@ class Player(Struct, frozen=True, kw_only=True):
     """A dealt-in player. `status` is empty until he has spoken for good, then a word of H2 or `passed`.
 
     `said` is his last word of this deal, `dealt` his cards as dealt, `paid_in` what he put into the bank,
-    `clock_acted` whether the clock acted for him since the deal (T12).
+    `clock_acted` whether the clock spoke for him since the deal: T12 asks for it where a deal has no declarer, and
+    there only words are said.
     """
 
     seat: int
@@ -94,12 +95,16 @@ class Cutting(Struct, frozen=True, tag=True):
     queue: tuple[int, ...]
 
 
+Circle = Answering | Drawing | Cutting
+"""What follows a declaration; a hand goes on with one of these when cards were exchanged."""
+
+
 class Exchanging(Struct, frozen=True, tag=True):
     """Cards go and come as the word says; `gone` where the old ones have left the hand."""
 
     seat: int
     exchange: Exchange
-    then: Declaring | Answering | Drawing | Cutting
+    then: Circle
     gone: bool
 
 
@@ -108,7 +113,7 @@ class Owing(Struct, frozen=True, tag=True):
 
     seat: int
     count: int
-    then: Declaring | Answering | Drawing | Cutting
+    then: Circle
 
 
 class AcesHeld(Struct, frozen=True, tag=True):
@@ -149,7 +154,6 @@ class Over(Struct, frozen=True, tag=True):
     result: Result
 
 
-Circle = Declaring | Answering | Drawing | Cutting
 Phase = (
     Undealt
     | Unturned
@@ -232,7 +236,7 @@ def asked(hand: Hand) -> int | None:
     # By type, not by `match`, which asks the metaclass about each class: 0.2 µs and not 1 to 2, several times an event.
     phase = hand.phase
     if type(phase) in _QUEUED:
-        return cast(Circle | Playing, phase).queue[0]
+        return cast(Declaring | Circle | Playing, phase).queue[0]
     return phase.seat if type(phase) is Owing else None
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from domain.actions import Action
 from domain.cards import Card
+from domain.consequences import void
 from domain.events import (
     BankToppedUp,
     CardPlayed,
     CardsDealt,
+    CardsDiscarded,
+    CardsDrawn,
     CommissionTaken,
     Declared,
     FinePaid,
@@ -21,12 +26,15 @@ from domain.events import (
     TrickTaken,
     TrumpTurned,
 )
+from domain.games import newest
 from domain.hand import at
-from domain.legal import clock_action, forced
+from domain.legal import LOOK, Offer, clock_action, forced, judge, offers
 from domain.money import MAX_AMOUNT, AmountOverflow, amount, ante, commission, per_trick, split_evenly
+from domain.options import FrapOptions, Khrap5Options, KhrapOptions
+from domain.refusal import Refused
 from tests.domain.given import given
 
-ANNA, BORIS, VERA = 0, 1, 2
+ANNA, BORIS, VERA, GLEB = 0, 1, 2, 3
 WEAK, STRONG = "Qs Js 8d 9d", "As Ks 7h 8h"
 
 
@@ -276,6 +284,20 @@ def test_t11_a_pass_is_forced_where_the_stock_is_too_short() -> None:
     assert forced(hand.hand), "neither cut nor cut_trump can be had"
 
 
+def test_t11_an_empty_draw_is_forced_where_the_stock_is_empty() -> None:
+    hand = given(
+        "game: khrap5", anna="6s 7s 8s 9s Ts", boris="6h 7h 8h 9h Th", vera="6d 7d 8d 9d Td",
+        gleb="6c 7c 8c 9c Tc", dina="Js Qs Ks As Jh", egor="Qh Kh Ah Jd Qd", trump="Kd",
+    )  # fmt: skip
+    hand.when("boris khrap", "vera whist", "gleb whist", "dina pass", "egor pass", "anna pass")
+    assert not forced(hand.hand)
+    hand.when("boris draw 6h 7h 8h 9h")
+    assert not forced(hand.hand), "one card of the stock may be drawn"
+    hand.when("vera draw 6d")
+    assert forced(hand.hand)
+    assert offers(hand.hand, GLEB) == (Offer("draw", at(hand.hand, GLEB).cards, 0, 0),)
+
+
 # --- T12: voided
 
 
@@ -327,3 +349,91 @@ def test_t12_one_player_who_acted_himself_keeps_the_hand_going() -> None:
     events = hand.when("boris pass (the clock)", "anna pass")
     assert isinstance(events[1], CardsDealt)
     assert not any(p.clock_acted for p in hand.hand.players), "the count begins anew with the deal"
+
+
+def test_t12_ops_void_a_hand_wherever_it_stands() -> None:
+    hand = given("carried: 5", anna=f"3000: {WEAK}", boris=STRONG, trump="9s")
+    hand.when("boris khrap")
+    assert void(hand.hand, "ops", "a power failure", ("olga", "oleg")) == HandVoided(
+        hand_id="",
+        cause="ops",
+        reason="a power failure",
+        ops=("olga", "oleg"),
+        returned=(SeatAmount(seat=ANNA, amount=2000), SeatAmount(seat=BORIS, amount=2000)),
+        result=Result(
+            ending="voided",
+            bank=5,
+            carried_bank=5,
+            next_dealer=ANNA,
+            players=(result(ANNA, "passed", 3000), result(BORIS, "passed", 100_000)),
+        ),
+    )
+
+
+# --- what is offered, and what an exchange makes
+
+
+def test_k3_to_k15_what_is_offered_in_each_circle() -> None:
+    hand = given(anna="6s 7h 8d 9d", boris="As Kh Kd Kc", trump="9s", stock="Ts Jh Qh Ah Jd")
+    assert offers(hand.hand, BORIS) == (Offer("khrap"), Offer("ace"), Offer("pass"))
+    assert offers(hand.hand, ANNA) == ()
+    hand.when("boris khrap")
+    assert offers(hand.hand, ANNA) == (Offer("help"), Offer("longing"), Offer("decline"))
+    hand.when("anna decline")
+    assert offers(hand.hand, ANNA) == (Offer("pyatok"), Offer("shestok"), Offer("pass"))
+    hand.when("anna pyatok")
+    assert offers(hand.hand, ANNA) == (Offer("discard", tuple(map(Card, ("Ts", "Jh", "Qh", "Ah", "Jd"))), 1, 1),)
+    hand.when("anna discard Jd", "anna play Jh")
+    assert offers(hand.hand, BORIS) == (Offer("play", (Card("Kh"),), 1, 1),)
+    assert offers(hand.hand, 9) == ()
+
+
+def test_f7_a_draw_event_by_event() -> None:
+    hand = given("game: frap", anna=WEAK, boris=STRONG, trump="9s", stock="Tc Jc Qc")
+    hand.when("boris frap", "anna whist")
+    assert offers(hand.hand, BORIS) == (Offer("draw", tuple(map(Card, STRONG.split())), 0, 4),)
+    assert hand.when("boris draw 7h 8h") == (
+        CardsDiscarded(hand_id="", seat=BORIS, count=2, cards=(Card("7h"), Card("8h"))),
+        CardsDrawn(hand_id="", seat=BORIS, count=2, cards=(Card("Tc"), Card("Jc"))),
+    )
+    assert hand.when("anna draw (the clock)") == (CardsDrawn(hand_id="", seat=ANNA, count=0, by="clock"),)
+    assert at(hand.hand, BORIS).cards == tuple(map(Card, ("As", "Ks", "Tc", "Jc")))
+
+
+def test_f7_a_draw_names_no_more_than_the_stock_holds() -> None:
+    hand = given("game: frap", anna=WEAK, boris=STRONG, trump="9s")
+    hand.when("boris frap", "anna whist")
+    short = replace(hand.hand, stock=len(hand.hand.deck) - 3)
+    refused = judge(short, BORIS, Action(do="draw", cards=at(short, BORIS).cards))
+    assert refused == Refused("wrong_discard_count", "F7", "4 cards named, 0 to 3 would be right")
+
+
+def test_f2_every_discard_looks_for_him() -> None:
+    hand = given("game: frap", anna=WEAK, boris=STRONG, vera="7d 8c 7c Tc", trump="9s", stock="Ac Kc Qc Jc Td")
+    hand.when("boris frap_blind", "vera pass", "anna pass")
+    assert LOOK in offers(hand.hand, BORIS)
+    hand.when("boris discard 8h")
+    assert offers(hand.hand, BORIS) == ()
+    hand.when("vera cut")
+    assert LOOK in offers(hand.hand, VERA), "what went away was thrown unseen, what came was not looked at"
+    hand.when("vera discard Td")
+    assert offers(hand.hand, VERA) == ()
+    assert offers(hand.hand, ANNA) == (Offer("cut"), Offer("pass"), LOOK)
+
+
+@pytest.mark.parametrize(("left", "words"), [(5, "cut cut_trump"), (4, "cut_trump"), (3, "")])
+def test_f8_how_much_of_the_stock_cutting_in_needs(left: int, words: str) -> None:
+    hand = given("game: frap", anna=WEAK, boris=STRONG, vera="7d 8c 7c Tc", trump="9s")
+    hand.when("boris frap", "vera whist", "anna pass", "boris draw", "vera draw")
+    short = replace(hand.hand, stock=len(hand.hand.deck) - left)
+    assert [o.do for o in offers(short, ANNA)] == [*words.split(), "pass", "look"]
+
+
+def test_k1_f1_c1_the_deck_goes_by_the_number_of_players() -> None:
+    khrap, frap, khrap5 = (newest(name) for name in ("khrap", "frap", "khrap5"))
+    assert {khrap.deck_size(KhrapOptions(), n) for n in range(2, 6)} == {36}
+    sizes = [frap.deck_size(FrapOptions(), n) for n in range(2, 13)]
+    assert sizes == [32, 32, 32, 36, 52, 52, 52, 52, 52, 52, 52]
+    assert [frap.deck_size(FrapOptions(deck=36), n) for n in range(2, 9)] == [32, 32, 32, 36, 36, 52, 52]
+    assert [frap.deck_size(FrapOptions(deck=52), n) for n in range(2, 9)] == [32, 32, 32, 52, 52, 52, 52]
+    assert [khrap5.deck_size(Khrap5Options(), n) for n in range(2, 10)] == [36, 36, 36, 36, 36, 52, 52, 52]

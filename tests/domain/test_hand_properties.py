@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+from msgspec.structs import replace
+
 from domain.act import act
 from domain.events import (
     BankToppedUp,
     CardsDealt,
+    CardsDiscarded,
+    CardsDrawn,
     CommissionTaken,
     Event,
     FinePaid,
@@ -18,7 +22,9 @@ from domain.events import (
     Result,
     SharePaid,
 )
-from domain.hand import Hand, Over, asked, at
+from domain.evolve import evolve
+from domain.evolve_hand import evolve_hand
+from domain.hand import Hand, Over, Player, asked, at
 from domain.legal import clause, clock_action, forced, judge, offers
 from domain.options import Khrap5Options
 from domain.refusal import Refused
@@ -87,10 +93,14 @@ def test_t8_money_is_conserved_in_every_event(seed: int) -> None:
     started, *events = events_of(random_hand(seed))
     assert isinstance(started, HandStarted)
     till = Till(started)
+    hand = evolve(None, started, 0).hand
     total = sum(s.purse for s in started.table.seats) + started.table.carried_bank
     for event in events:
         till.apply(event)
+        hand = evolve_hand(hand, event) if hand is not None else None
+        assert hand is not None
         assert till.total() == total, event
+        assert (hand.bank, {p.seat: p.purse for p in hand.players}) == (till.bank, till.purses), event
         assert till.bank >= 0, event
         assert min(till.purses.values()) >= 0, event
     result = till.result
@@ -183,6 +193,33 @@ def test_k2_no_card_is_lost_or_doubled(seed: int) -> None:
         for p in hand.players:
             if turn.action is not None and turn.action.do == "discard" and turn.seat == p.seat:
                 assert not set(turn.action.cards or ()) & set(p.cards), "K11: a discard does not come back"
+
+
+@for_seeds(60)
+def test_k11_events_bear_the_hands_id_and_count_their_cards(seed: int) -> None:
+    rng = random.Random(seed)
+    started = replace(random_start(rng), hand_id="this one")
+    for event in events_of(tuple(random_turns(rng, started, random_decks(rng, started)))):
+        assert getattr(event, "hand_id", "this one") == "this one", event
+        if isinstance(event, CardsDiscarded | CardsDrawn):
+            assert event.count == len(event.cards) == len(set(event.cards))
+
+
+@for_seeds(40)
+def test_k10_f5_nothing_of_an_earlier_deal_counts(seed: int) -> None:
+    rng = random.Random(seed)
+    started = random_start(rng)
+    hand = evolve(None, started, 0).hand
+    decks = random_decks(rng, started)
+    for turn in random_turns(rng, started, decks):
+        for event in turn.events[turn.action is None :]:
+            assert hand is not None
+            hand = evolve_hand(hand, event)
+            if isinstance(event, CardsDealt):
+                assert (hand.circle, hand.trump_card, hand.trump, hand.trump_taken) == (0, None, "", False)
+                for p in hand.players:
+                    fresh = Player(seat=p.seat, player=p.player, purse=p.purse, paid_in=p.paid_in)
+                    assert replace(p, dealt=(), cards=(), time_bank_ms=0) == fresh
 
 
 @for_seeds(100)
