@@ -1,7 +1,7 @@
 """`khrap bench actions`: durable player actions a second over HTTP, beside a no-op POST of the same server.
 
-One process each: the API, the projector, the steward, and the load generator. Actions and no-ops are measured in turn,
-window by window, with as many callers: at a table one player acts at a time, so a table is a caller.
+One process for API and steward, one for the projector, one for the load generator. Actions and no-ops are measured in
+turn, window by window, with as many callers: at a table one player acts at a time, so a table is a caller.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 
 from infra.entropy import SystemEntropy
@@ -32,9 +32,9 @@ WAYS: tuple[Way, ...] = ("noop", "actions")
 PLAYERS = 3
 CURRENCY = "RUB"
 STAKE = 100
-BUY_IN = 20 * STAKE
-DEPOSIT = 10**9
-"""Tables top their players up by themselves, from this."""
+BUY_IN = 1_000 * STAKE
+DEPOSIT = 10**10
+"""The purses are topped up from this."""
 TURN_MS = 3_600_000
 """Nobody is acted for while the generator stands still."""
 WINDOWS = 3
@@ -90,7 +90,7 @@ def _row(tables: int, windows: dict[Way, list[Result]]) -> dict[str, Any]:
 
 @asynccontextmanager
 async def _service(settings: Settings) -> AsyncIterator[str]:
-    """API, projector and steward, a process each, on the servers that run; gives the API's URL."""
+    """API with steward, and projector, on the servers that run; gives the API's URL."""
     port = _free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("KHRAP_")},
@@ -99,11 +99,7 @@ async def _service(settings: Settings) -> AsyncIterator[str]:
         "KHRAP_LOG_LEVEL": settings.log_level,
     }
     async with AsyncExitStack() as stack:
-        for arguments in (
-            ("-m", noop.__name__),
-            ("-m", "services.cli", "serve", "projector"),
-            ("-m", "services.cli", "serve", "steward"),
-        ):
+        for arguments in (("-m", noop.__name__), ("-m", "services.cli", "serve", "projector")):
             process = await asyncio.create_subprocess_exec(
                 sys.executable, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
             )
@@ -125,46 +121,37 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 async def _answering(address: str) -> None:
-    """Returns when the API is ready."""
-    async with httpx.AsyncClient(base_url=address) as http:
-        try:
-            async with asyncio.timeout(START_S):
-                while True:
-                    try:
-                        if (await http.get("/readyz")).is_success:
-                            return
-                    except httpx.TransportError:
-                        pass
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise Fault("bench", f"the API did not start within {START_S:.0f} s") from None
+    """Returns when the API is ready: a client repeats what finds nobody."""
+    try:
+        async with asyncio.timeout(START_S):
+            await Client(address, None).get("/readyz")
+    except TimeoutError:
+        raise Fault("bench", f"the API did not start within {START_S:.0f} s") from None
 
 
 async def _plan(core: Core, address: str, tables: int) -> Plan:
     """Open the tables and seat their players."""
     entropy = SystemEntropy()
     signer = Signer(core.keys, core.clock, entropy)
-    url = httpx.URL(address)
-    async with httpx.AsyncClient(base_url=address, timeout=30.0) as http:
-
-        def client(subject: str, role: str) -> Client:
-            return Client(http, signer.bearer(subject, role), entropy)
-
-        cashier, operator = client("cashier", "cashier"), client("operator", "operator")
-        planned = []
-        for n in range(tables):
-            opened = await operator.post("/v1/tables", _settings())
-            tokens = []
-            for i in range(PLAYERS):
-                player = f"bench-{tables}-{n}-{i}"
-                await cashier.post("/v1/accounts", {"player": player, "currency": CURRENCY})
-                await cashier.post(f"/v1/accounts/{player}/{CURRENCY}/deposits", {"amount": DEPOSIT})
-                seat = {"buy_in": BUY_IN, "auto_top_up": True}
-                await client(player, "player").post(f"/v1/tables/{opened['table_id']}/seat", seat)
-                tokens.append(signer.bearer(player, "player"))
-            planned.append(PlanTable(opened["table_id"], tuple(tokens)))
-    assert url.port is not None
-    return Plan(url.host, url.port, tuple(planned), noop.PATH)
+    cashier = Client(address, signer.bearer("cashier", "cashier"), entropy)
+    operator = Client(address, signer.bearer("operator", "operator"), entropy)
+    planned = []
+    for n in range(tables):
+        opened = await operator.post("/v1/tables", _settings())
+        tokens = []
+        for i in range(PLAYERS):
+            player = f"bench-{tables}-{n}-{i}"
+            await cashier.post("/v1/accounts", {"player": player, "currency": CURRENCY})
+            await cashier.post(f"/v1/accounts/{player}/{CURRENCY}/deposits", {"amount": DEPOSIT})
+            token = signer.bearer(player, "player")
+            client = Client(address, token, entropy)
+            await client.post(f"/v1/tables/{opened['table_id']}/seat", {"buy_in": BUY_IN})
+            client.close()
+            tokens.append(token)
+        planned.append(PlanTable(opened["table_id"], tuple(tokens)))
+    parts = urlsplit(address)
+    assert parts.port is not None
+    return Plan(parts.hostname or "", parts.port, STAKE, BUY_IN, tuple(planned), noop.PATH)
 
 
 def _settings() -> dict[str, Any]:

@@ -47,6 +47,15 @@ class Course:
             return None
         return self._owing if self._owing is not None else self._queue[0]
 
+    @property
+    def is_forced(self) -> bool:
+        """T11: whether facts known to all leave one choice: the last card, or a draw from too small a stock."""
+        if self.asked is None or self._owing is not None:
+            return False
+        if self._phase == "draw":
+            return self._stock < PYATOK
+        return self._phase == "play" and len(self._cards[self._queue[0]]) == 1
+
     def choose(self, chance: random.Random) -> dict[str, Any]:
         """A legal action for the seat that is asked, without its turn."""
         seat = self.asked

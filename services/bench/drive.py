@@ -10,16 +10,18 @@ import asyncio
 import gc
 import random
 import sys
+import time
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from services.bench.course import Course
-from services.bench.wire import Wire
+from services.bots.bot import choose
+from services.bots.wire import Wire
 
-POLL_S = 0.002
-"""How often a table is looked at while the steward has not started its next hand yet."""
+POLL_S = (0.002, 0.02)
+"""How soon a table is looked at again while the steward has not started its next hand yet; twice as late each time."""
 NOOP_BODY = b'{"turn":17,"do":"play","card":"As"}'
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -37,10 +39,12 @@ class PlanTable(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """Where the service is, which tables there are, and the path of the no-op."""
+    """Where the service is, which tables there are, their stake, what tops a purse up, and the path of the no-op."""
 
     host: str
     port: int
+    stake: int
+    top_up: int
     tables: tuple[PlanTable, ...]
     noop: str
 
@@ -88,42 +92,80 @@ class Caller:
             self._wires.append(await Wire.connect(self._plan.host, self._plan.port, headers))
 
     async def act(self, until: float, latencies: list[float]) -> None:
-        """Act until then, in the loop's time; each action's time in seconds goes into `latencies`."""
-        now = asyncio.get_running_loop().time
-        while now() < until:
+        """Act until then, by `perf_counter`; each action's time in seconds goes into `latencies`.
+
+        What leaves one choice is done before standing still: the clock gives it a second only (T11).
+        """
+        while time.perf_counter() < until or (self._course is not None and self._course.is_forced):
             course = self._course
             seat = None if course is None else course.asked
             if course is None or seat is None:
                 await self._join_next_hand(until)
                 continue
-            body = _encode({"turn": self._turn, **course.choose(self._chance)})
-            self._keys += 1
-            began = now()
-            status, answer = await self._by_seat[seat].post(f"{self._path}/actions", body, f"bench-{self._keys}")
-            latencies.append(now() - began)
-            if status != 200:
-                raise Refused(f"{status} to {body.decode()}: {answer.decode()[:500]}")
-            done = _decode(answer)
-            self._turn = done["turn"]
-            course.take(done["events"])
+            answer = await self._post(self._by_seat[seat], self._turn, course.choose(self._chance), latencies)
+            if answer is None:
+                await self._play_out(latencies)
+                continue
+            self._turn = answer["turn"]
+            course.take(answer["events"])
+            if course.over:
+                await self._top_up(answer["events"])
+
+    async def _post(
+        self, wire: Wire, turn: int, action: dict[str, Any], latencies: list[float]
+    ) -> dict[str, Any] | None:
+        """The answer to an action; None where the clock was faster, which is no action of ours."""
+        self._keys += 1
+        began = time.perf_counter()
+        answer = await wire.post(f"{self._path}/actions", _encode({"turn": turn, **action}), f"bench-{self._keys}")
+        if answer.is_success:
+            latencies.append(time.perf_counter() - began)
+            return _decode(answer.body)
+        if _decode(answer.body).get("code") != "stale_turn":
+            raise Refused(f"{answer.status} to {action} of turn {turn}: {answer.body.decode()[:500]}")
+        return None
+
+    async def _top_up(self, events: list[dict[str, Any]]) -> None:
+        """T3: whoever the hand has left without the stake."""
+        for event in events:
+            if event["type"] == "hand_settled":
+                for player in event["result"]["players"]:
+                    if player["purse"] < self._plan.stake:
+                        self._keys += 1
+                        body = _encode({"amount": self._plan.top_up})
+                        wire = self._by_seat[player["seat"]]
+                        answer = await wire.post(f"{self._path}/top-up", body, f"bench-{self._keys}")
+                        if not answer.is_success:
+                            raise Refused(f"{answer.status} to a top-up: {answer.body.decode()[:500]}")
+
+    async def _play_out(self, latencies: list[float]) -> None:
+        """Play the rest of a hand that the clock has had a part in, asking before each action."""
+        self._course = None
+        while (view := await self._view(self._wires[0]))["hand"]["phase"] != "over":
+            wire = self._by_seat[view["turn"]["seat"]]
+            own = (await self._view(wire))["you"]
+            if own["legal_actions"]:
+                await self._post(wire, view["turn"]["turn"], choose(own["legal_actions"], self._chance), latencies)
 
     async def call(self, until: float, latencies: list[float]) -> None:
         """Call the no-op until then."""
-        now = asyncio.get_running_loop().time
+        now = time.perf_counter
         while now() < until:
             self._keys += 1
             began = now()
-            status, answer = await self._wires[0].post(self._plan.noop, NOOP_BODY, f"bench-{self._keys}")
+            answer = await self._wires[0].post(self._plan.noop, NOOP_BODY, f"bench-{self._keys}")
             latencies.append(now() - began)
-            if status != 200:
-                raise Refused(f"{status} to the no-op: {answer.decode()[:500]}")
+            if not answer.is_success:
+                raise Refused(f"{answer.status} to the no-op: {answer.body.decode()[:500]}")
 
     async def _join_next_hand(self, until: float) -> None:
         """Wait for the steward's next deal, and have each player see his cards."""
         view = await self._view(self._wires[0])
+        pause_s = POLL_S[0]
         while not self._is_new(view["hand"]):
-            await asyncio.sleep(POLL_S)
-            if asyncio.get_running_loop().time() >= until:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, POLL_S[1])
+            if time.perf_counter() >= until:
                 return
             view = await self._view(self._wires[0])
         hand = view["hand"]
@@ -145,24 +187,23 @@ class Caller:
 
     async def _view(self, wire: Wire) -> dict[str, Any]:
         self.reads += 1
-        status, answer = await wire.get(self._path)
-        if status != 200:
-            raise Refused(f"{status} to a view: {answer.decode()[:500]}")
-        return _decode(answer)
+        answer = await wire.get(self._path)
+        if not answer.is_success:
+            raise Refused(f"{answer.status} to a view: {answer.body.decode()[:500]}")
+        return _decode(answer.body)
 
 
 async def measure(callers: list[Caller], window: Window) -> Result:
     """All callers at once, for one window."""
-    loop = asyncio.get_running_loop()
     latencies: list[float] = []
     reads = sum(caller.reads for caller in callers)
-    began = loop.time()
+    began = time.perf_counter()
     until = began + window.seconds
     async with asyncio.TaskGroup() as group:
         for caller in callers:
             work = caller.act if window.do == "actions" else caller.call
             group.create_task(work(until, latencies))
-    taken_s = loop.time() - began
+    taken_s = time.perf_counter() - began
     return Result(
         count=len(latencies),
         seconds=taken_s,

@@ -1,6 +1,6 @@
-"""The API part and a route more: a POST that authenticates, reads its JSON and does nothing. For the benchmark alone.
+"""API, steward, and a route more: a POST that authenticates, reads its JSON, and does nothing. For the benchmark alone.
 
-Run as a process: `python -m services.bench.noop`, with the environment of `khrap serve api`.
+Run as a process: `python -m services.bench.noop`, with the environment of `khrap serve api steward`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def noop(request: Request[Any, Any, Any]) -> Done:
 
 
 async def main() -> None:
-    """Serve the API part until SIGTERM."""
+    """Serve API and steward until SIGTERM."""
     settings = read_settings()
     configure_logs(settings.log_level)
     stop = asyncio.Event()
@@ -51,7 +51,7 @@ async def main() -> None:
         asyncio.get_running_loop().add_signal_handler(each, stop.set)
     async with (
         open_core(settings) as core,
-        running(core, ("api",), host=settings.host, port=settings.port, more=(noop,)),
+        running(core, ("api", "steward"), host=settings.host, port=settings.port, more=(noop,)),
     ):
         gc.freeze()
         await stop.wait()

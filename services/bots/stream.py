@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import msgspec
 from msgspec import Struct
 
 from services.bots.client import AWAY, FIRST_PAUSE_S, LAST_PAUSE_S, Client, Problem
+from services.bots.wire import NotStreamed, WireLost
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
 
 SILENCE_S = 60.0
 """The service sends a comment more often than this; a stream that is silent for so long is dead."""
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Message(Struct, frozen=True):
@@ -27,53 +33,41 @@ class Message(Struct, frozen=True):
 async def follow(client: Client, path: str) -> AsyncIterator[Message]:
     """The messages of the stream at `path`, resumed by number wherever it drops. Raises Problem where it is refused.
 
-    It ends for nobody but who stops reading, or where the service says `end`.
+    It ends for nobody but who stops reading.
     """
     last: int | None = None
     pause_s = FIRST_PAUSE_S
     while True:
+        chunks: AsyncGenerator[bytes] = client.stream(path, last, SILENCE_S)  # type: ignore[assignment]  # it is one
+        rest = b""
         try:
-            async for message in _once(client, path, last):
-                pause_s = FIRST_PAUSE_S
-                last = message.number if message.number is not None else last
-                yield message
-        except Problem as problem:
-            if problem.status not in AWAY:
-                raise
-        except httpx.TransportError:
+            async with aclosing(chunks):
+                async for chunk in chunks:
+                    *whole, rest = (rest + chunk).split(b"\n\n")
+                    for block in whole:
+                        message = _message(block)
+                        if message is not None:
+                            pause_s = FIRST_PAUSE_S
+                            last = message.number if message.number is not None else last
+                            yield message
+        except NotStreamed as refused:
+            if refused.answer.status not in AWAY:
+                raise Problem(refused.answer) from None
+        except WireLost:
             pass
         await asyncio.sleep(pause_s)
         pause_s = min(pause_s * 2, LAST_PAUSE_S)
 
 
-async def _once(client: Client, path: str, last: int | None) -> AsyncIterator[Message]:
-    headers: Mapping[str, str] = {**client.headers, "Accept": "text/event-stream"}
-    if last is not None:
-        headers = {**headers, "Last-Event-ID": str(last)}
-    timeout = httpx.Timeout(10.0, read=SILENCE_S)
-    async with client.http.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
-        if not response.is_success:
-            body = await response.aread()
-            raise Problem(response.status_code, _json(body))
-        event, number, data = "message", None, ""
-        async for line in response.aiter_lines():
-            field, _, value = line.partition(": ")
-            match field:
-                case "event":
-                    event = value
-                case "id":
-                    number = int(value)
-                case "data":
-                    data += value
-                case "" if data:
-                    yield Message(event, msgspec.json.decode(data), number)
-                    event, number, data = "message", None, ""
-                case _:
-                    pass
-
-
-def _json(body: bytes) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(body, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        return {}
+def _message(block: bytes) -> Message | None:
+    """One message of the stream; None for what is a comment or a setting alone."""
+    event, number, data = "message", None, b""
+    for line in block.split(b"\n"):
+        field, _, value = line.partition(b": ")
+        if field == b"data":
+            data += value
+        elif field == b"event":
+            event = value.decode()
+        elif field == b"id":
+            number = int(value)
+    return Message(event, _decode(data), number) if data else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 from infra.faults import Fault
 
-HOLDS, FAILS, CANNOT, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes: the thing holds; it does not; it could not be tried, or was asked wrongly; stopped by the user."""
+HOLDS, FAILS, CANNOT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+"""Exit codes: the thing holds; it does not; it could not be tried, or was asked wrongly; stopped by Ctrl-C, SIGTERM."""
 
 
 def main() -> None:
@@ -25,6 +26,8 @@ def run(arguments: list[str]) -> int:
         return done.code if isinstance(done.code, int) else CANNOT if done.code else HOLDS
     except KeyboardInterrupt:
         return INTERRUPTED
+    except asyncio.CancelledError:
+        return TERMINATED
     except Fault as fault:
         return _say(fault)
     except BaseExceptionGroup as group:

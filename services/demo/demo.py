@@ -6,7 +6,6 @@ import random
 import time
 from typing import Protocol
 
-import httpx
 from msgspec import Struct
 
 from domain.games import newest
@@ -88,12 +87,9 @@ async def _played(
 ) -> Room:
     entropy = SystemEntropy()
     signer = Signer(core.keys, core.clock, entropy)
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    http = httpx.AsyncClient(base_url=address, timeout=30.0, limits=limits)
-    async with http:
-        room = Room(http, signer, entropy, entropy.random_bytes(SUFFIX_BYTES).hex())
-        await room.open(game, players, chance)
-        await room.play(hands, lambda done: progress(done, hands, "playing"))
+    room = Room(address, signer, entropy, entropy.random_bytes(SUFFIX_BYTES).hex())
+    await room.open(game, players, chance)
+    await room.play(hands, lambda done: progress(done, hands, "playing"))
     return room
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import httpx
-
 from infra.entropy import Entropy
 from services.api.tokens import Signer
 from services.bots import Bot, Client
@@ -30,8 +28,8 @@ OnHand = Callable[[int], None]
 class Room:
     """One table for so many hands, and who plays there. Names end in `suffix`, so that every run has its own."""
 
-    def __init__(self, http: httpx.AsyncClient, signer: Signer, entropy: Entropy, suffix: str) -> None:
-        self._http = http
+    def __init__(self, address: str, signer: Signer, entropy: Entropy, suffix: str) -> None:
+        self._address = address
         self._signer = signer
         self._entropy = entropy
         self._suffix = suffix
@@ -43,7 +41,7 @@ class Room:
         self.hands = 0
 
     def _client(self, subject: str, role: str) -> Client:
-        return Client(self._http, self._signer.bearer(subject, role), self._entropy)
+        return Client(self._address, self._signer.bearer(subject, role), self._entropy)
 
     async def open(self, game: str, players: int, chance: random.Random) -> None:
         """Open the table and the accounts, deposit, seat the bots."""

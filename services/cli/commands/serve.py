@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated
 
 import typer
 
 
+class PartName(StrEnum):
+    """A part of the service."""
+
+    API = "api"
+    PROJECTOR = "projector"
+    STEWARD = "steward"
+
+
 def serve(
-    part: Annotated[
-        Literal["api", "projector", "steward"] | None,
-        typer.Argument(help="One part alone; all three in this process if none is named.", show_default=False),
+    parts: Annotated[
+        list[PartName] | None,
+        typer.Argument(help="Some parts alone; all three in this process if none is named.", show_default=False),
     ] = None,
     host: Annotated[str | None, typer.Option(help="Address to listen on; KHRAP_HOST.", show_default=False)] = None,
     port: Annotated[
@@ -33,7 +42,7 @@ def serve(
         port=settings.port if port is None else port,
     )
     configure_logs(settings.log_level)
-    running.run(serve(settings, PARTS if part is None else (part,)))
+    running.run(serve(settings, [each.value for each in parts] if parts else PARTS))
 
 
 def add_to(app: typer.Typer) -> None:
