@@ -232,7 +232,7 @@ def test_t3_coming_back_or_topping_up_begins_the_count_anew() -> None:
 
 def idle_after(hands: int) -> Given:
     """Gleb has sat out so many hands, the last of them running."""
-    given_ = given(*opened(), *sat(0, 1, 2, 3), PlayerSatOut(seat=3, player="gleb"))
+    given_ = given(*opened(), *sat(0, 1, 2, buy_in=2 * LIMIT), *sat(3), PlayerSatOut(seat=3, player="gleb"))
     for hand in range(hands):
         given_ = (given_.taken_by("boris") if hand else given_).done(start(), after=PAUSE)
     return given_
