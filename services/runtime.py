@@ -6,9 +6,11 @@ The parts are `api`, `projector` and `steward`, each alone or all together, here
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Literal, get_args
 
 from litestar.types import ControllerRouterHandler
@@ -69,18 +71,36 @@ async def running(
                 task.cancel()
 
 
-async def serve(settings: Settings, parts: Sequence[Part]) -> None:
-    """Run `parts` until SIGTERM or SIGINT, then stop gracefully. Raises Fault, or a group of what parts failed with."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, stop.set)
-    try:
+async def serve(settings: Settings, parts: Sequence[Part], *, with_parent: bool = False) -> None:
+    """Run `parts` until told to stop, then stop gracefully. Raises Fault, or a group of what parts failed with."""
+    with told_to_stop(with_parent=with_parent) as stop:
         async with open_core(settings) as core, running(core, parts, host=settings.host, port=settings.port) as url:
             log.info("serving", parts=list(parts), url=url or None)
             await stop.wait()
             log.info("stopping")
+
+
+@contextmanager
+def told_to_stop(*, with_parent: bool = False) -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set; and, `with_parent`, the end of standard input, however the parent ended."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, stop.set)
+    stdin = sys.stdin.fileno() if with_parent else None
+
+    def read() -> None:
+        if stdin is not None and not os.read(stdin, 4096):
+            loop.remove_reader(stdin)
+            stop.set()
+
+    if stdin is not None:
+        loop.add_reader(stdin, read)
+    try:
+        yield stop
     finally:
+        if stdin is not None:
+            loop.remove_reader(stdin)
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(each)
 

@@ -7,15 +7,15 @@ turn, window by window, with as many callers: at a table one player acts at a ti
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from infra.entropy import SystemEntropy
 from infra.faults import Fault
@@ -26,6 +26,7 @@ from services.bench.common import Report, machine, median, percentile, temporary
 from services.bench.drive import Plan, PlanTable, Result, Way, Window
 from services.bots import Client
 from services.core import Core, open_core
+from services.processes import part, process, stop
 
 CASES = (1, 16, 64)
 WAYS: tuple[Way, ...] = ("noop", "actions")
@@ -40,7 +41,6 @@ TURN_MS = 3_600_000
 WINDOWS = 3
 WARM_UP_S = 1.0
 START_S = 60.0
-STOP_S = 20.0
 
 Progress = Callable[[int, int | None, str], None]
 
@@ -92,32 +92,11 @@ def _row(tables: int, windows: dict[Way, list[Result]]) -> dict[str, Any]:
 async def _service(settings: Settings) -> AsyncIterator[str]:
     """API with steward, and projector, on the servers that run; gives the API's URL."""
     port = _free_port()
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("KHRAP_")},
-        "KHRAP_HOME": settings.home,
-        "KHRAP_PORT": str(port),
-        "KHRAP_LOG_LEVEL": settings.log_level,
-    }
-    async with AsyncExitStack() as stack:
-        for arguments in (("-m", noop.__name__), ("-m", "services.cli", "serve", "projector")):
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, *arguments, env=environment, stdin=asyncio.subprocess.DEVNULL
-            )
-            stack.push_async_callback(_stop, process)
+    settings = replace(settings, port=port)
+    async with process(settings, noop.__name__), part(settings, ["projector"]):
         address = f"http://127.0.0.1:{port}"
         await _answering(address)
         yield address
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.terminate()
-        try:
-            async with asyncio.timeout(STOP_S):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
 
 
 async def _answering(address: str) -> None:
@@ -168,7 +147,7 @@ def _settings() -> dict[str, Any]:
 @asynccontextmanager
 async def _generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
     """The load generator's process; gives what asks it for a window."""
-    process = await asyncio.create_subprocess_exec(
+    generator = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "services.bench.drive",
@@ -176,9 +155,9 @@ async def _generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
         stdout=asyncio.subprocess.PIPE,
         limit=64 * 1024 * 1024,
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    send, receive = process.stdin, process.stdout
+    assert generator.stdin is not None
+    assert generator.stdout is not None
+    send, receive = generator.stdin, generator.stdout
 
     async def ask(window: Window) -> Result:
         send.write(msgspec.json.encode(window) + b"\n")
@@ -192,7 +171,7 @@ async def _generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
         yield ask
     finally:
         send.close()
-        await _stop(process)
+        await stop(generator)
 
 
 def _free_port() -> int:

@@ -5,9 +5,7 @@ Run as a process: `python -m services.bench.noop`, with the environment of `khra
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import signal
 from typing import Any
 
 from litestar import Request, post
@@ -20,7 +18,7 @@ from services.api.operation import Operation, described
 from services.api.roles import PLAYER
 from services.api.writes import decode, idempotency_key
 from services.core import open_core
-from services.runtime import running
+from services.runtime import running, told_to_stop
 
 PATH = "/v1/bench/noop"
 
@@ -43,18 +41,16 @@ async def noop(request: Request[Any, Any, Any]) -> Done:
 
 
 async def main() -> None:
-    """Serve API and steward until SIGTERM."""
+    """Serve API and steward until told to stop."""
     settings = read_settings()
     configure_logs(settings.log_level)
-    stop = asyncio.Event()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(each, stop.set)
-    async with (
-        open_core(settings) as core,
-        running(core, ("api", "steward"), host=settings.host, port=settings.port, more=(noop,)),
-    ):
-        gc.freeze()
-        await stop.wait()
+    with told_to_stop(with_parent=True) as stop:
+        async with (
+            open_core(settings) as core,
+            running(core, ("api", "steward"), host=settings.host, port=settings.port, more=(noop,)),
+        ):
+            gc.freeze()
+            await stop.wait()
 
 
 if __name__ == "__main__":

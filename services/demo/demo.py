@@ -17,7 +17,8 @@ from services.demo.check import Checked, check
 from services.demo.room import CURRENCY, Room
 from services.demo.summary import Player, Summary, Told
 from services.demo.telling import last_hand
-from services.runtime import PARTS, running
+from services.processes import part
+from services.runtime import running
 
 SUFFIX_BYTES = 3
 
@@ -49,7 +50,12 @@ async def run_demo(
     began = time.monotonic()
     chance = random.Random(seed)  # noqa: S311 (choices at play, which a seed must repeat)
     progress(0, hands, "starting")
-    async with open_core(settings) as core, running(core, PARTS, host="127.0.0.1", port=0) as address:
+    # The projector has a process of its own, and so a core of its own where there are two.
+    async with (
+        open_core(settings) as core,
+        part(settings, ["projector"]),
+        running(core, ("api", "steward")) as address,
+    ):
         room = await _played(core, address, game, players, hands, chance, progress)
         progress(hands, hands, "checking")
         checked = await check(core, CURRENCY)

@@ -17,8 +17,8 @@ STAKE = 2_000
 BUY_IN = 20 * STAKE
 """T1: the entry limit."""
 DEPOSIT = 3 * BUY_IN
-PAUSE_MS = 20
-"""Between hands, so that the bots' seeds for the next one are in before it starts."""
+PAUSE_MS = 5
+"""Between hands, so that the bots' seeds for the next one are on their way before it starts."""
 TURN_MS = 30_000
 NAMES = ("anna", "boris", "vera", "gleb", "dasha", "egor", "zhanna", "ivan", "kira", "lev", "maria", "nikita")
 

@@ -26,6 +26,9 @@ def serve(
         int | None,
         typer.Option(min=0, max=65535, help="Port to listen on, 0 for any free one; KHRAP_PORT.", show_default=False),
     ] = None,
+    with_parent: Annotated[
+        bool, typer.Option("--with-parent", hidden=True, help="Stop when standard input ends.")
+    ] = False,
 ) -> None:
     """Run the service until SIGTERM or Ctrl-C, which stop it gracefully. Logs go to standard error."""
     from msgspec.structs import replace
@@ -42,7 +45,7 @@ def serve(
         port=settings.port if port is None else port,
     )
     configure_logs(settings.log_level)
-    running.run(serve(settings, [each.value for each in parts] if parts else PARTS))
+    running.run(serve(settings, [each.value for each in parts] if parts else PARTS, with_parent=with_parent))
 
 
 def add_to(app: typer.Typer) -> None:
