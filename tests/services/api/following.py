@@ -82,18 +82,29 @@ def first_choice(offers: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 async def play_hand(node: Node, table_id: str, *players: str) -> dict[str, Any]:
-    """Play the running hand, or the next one, to its end; everybody takes the first choice. Its last event."""
+    """Play the running hand, or the next one, to its end; everybody takes the first choice. Its last event.
+
+    On a slow machine the clock may play a last card first (T11): then what is returned has the hand's id alone.
+    """
     path = f"/v1/tables/{table_id}"
-    while True:
-        view: Mapping[str, Any] = await node.as_(players[0]).saw(path)
-        if view["turn"] is None:
-            await asyncio.sleep(0.02)
-            continue
-        seats = {s["seat"]: s["player"] for s in view["seats"]}
-        asked = node.as_(seats[view["turn"]["seat"]])
-        own = (await asked.saw(path))["you"]["legal_actions"]
-        if own:
-            done = await asked.did(f"{path}/actions", {"turn": view["turn"]["turn"], **first_choice(own)})
-            settled = [e for e in done["events"] if e["type"] in ("hand_settled", "hand_voided")]
-            if settled:
-                return dict(settled[0])
+    hand_id = None
+    async with asyncio.timeout(60):  # a table at which no hand can start would be waited for without end
+        while True:
+            view: Mapping[str, Any] = await node.as_(players[0]).saw(path)
+            hand = view["hand"]
+            if hand_id is not None and (hand is None or hand["hand_id"] != hand_id or hand["result"]):
+                return {"hand_id": hand_id}
+            if view["turn"] is None:
+                await asyncio.sleep(0.02)
+                continue
+            hand_id = hand["hand_id"]
+            seats = {s["seat"]: s["player"] for s in view["seats"]}
+            asked = node.as_(seats[view["turn"]["seat"]])
+            own = (await asked.saw(path))["you"]["legal_actions"]
+            if own:
+                done = await asked.post(f"{path}/actions", {"turn": view["turn"]["turn"], **first_choice(own)})
+                assert done.is_success or done.json()["code"] in ("stale_turn", "hand_over"), done.text
+                events = done.json().get("events", ())
+                settled = [e for e in events if e["type"] in ("hand_settled", "hand_voided")]
+                if settled:
+                    return dict(settled[0])

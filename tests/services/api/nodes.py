@@ -87,7 +87,7 @@ class Node(Struct, frozen=True):
         opened = await self.as_("olga", "operator").did("/v1/tables", body)
         return str(opened["table_id"])
 
-    async def seat(self, table_id: str, *players: str, buy_in: int = 2_000, account: int = 100_000) -> None:
+    async def seat(self, table_id: str, *players: str, buy_in: int = 50_000, account: int = 100_000) -> None:
         """Accounts with money, and their players at the table, in that order."""
         till = self.as_("clara", "cashier")
         for player in players:
