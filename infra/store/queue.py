@@ -14,7 +14,7 @@ from infra.store.group import Item
 
 GROUP_COMMANDS = 256
 GROUP_BYTES = 4_000_000
-PARALLEL_FROM = 16
+PARALLEL_FROM = 32
 """So many commands are worth a commit beside one that is under way: a call costs Postgres some 300 µs whatever is in
 it, and an event 25 µs more."""
 
