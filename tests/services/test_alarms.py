@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from msgspec.structs import replace
 
@@ -66,12 +65,11 @@ async def test_an_off_by_one_in_settlement_halts_its_table_and_the_others_go_on(
         open_core(Settings(home=str(home))) as core,
         running(core, PARTS) as url,
         ProjectionReader(core.addresses.application) as reader,
-        httpx.AsyncClient(base_url=url, timeout=30) as http,
         asyncio.TaskGroup() as group,
     ):
         signer = Signer(core.keys, core.clock, SystemEntropy())
-        operator = Client(http, signer.bearer("olga", "operator"))
-        cashier = Client(http, signer.bearer("kassa", "cashier"))
+        operator = Client(url, signer.bearer("olga", "operator"))
+        cashier = Client(url, signer.bearer("kassa", "cashier"))
         tables: dict[int, str] = {}
         playing: list[asyncio.Task[None]] = []
         for stake in (RIGHT, WRONG):
@@ -88,7 +86,7 @@ async def test_an_off_by_one_in_settlement_halts_its_table_and_the_others_go_on(
                     await cashier.post(f"/v1/accounts/{player}/RUB/deposits", {"amount": 10 * amount})
 
                 await refill(100_000)
-                client = Client(http, signer.bearer(player, "player"))
+                client = Client(url, signer.bearer(player, "player"))
                 bot = Bot(client, tables[stake], player, random.Random(chance.random()), 100_000, refill)
                 await bot.sit()
                 playing.append(group.create_task(bot.play()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import secrets
 import shutil
 import signal
 import socket
@@ -44,14 +45,15 @@ class Acknowledged(msgspec.Struct, frozen=True):
 class Recording(Client):
     """A client that keeps what was acknowledged."""
 
-    def __init__(self, http: httpx.AsyncClient, token: str, kept: list[Acknowledged]) -> None:
-        super().__init__(http, token)
+    def __init__(self, address: str, token: str, kept: list[Acknowledged]) -> None:
+        super().__init__(address, token)
+        self._sent_with = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._kept = kept
 
-    async def _until_answered(self, method: str, path: str, content: bytes | None, headers: Mapping[str, str]) -> Any:
-        answer = await super()._until_answered(method, path, content, headers)
-        if method == "POST":
-            self._kept.append(Acknowledged(path, content or b"", dict(headers), answer))
+    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        key, content = secrets.token_hex(16), msgspec.json.encode(body or {})
+        answer = await self._until_answered(lambda wire: wire.post(path, content, key))
+        self._kept.append(Acknowledged(path, content, {**self._sent_with, "Idempotency-Key": key}, answer))
         return answer
 
 
@@ -145,16 +147,17 @@ async def test_nothing_acknowledged_is_lost_and_nothing_is_done_twice(home: Path
     print(f"seed {seed}")
     chance = random.Random(seed)
     port = free_port()
+    address = f"http://127.0.0.1:{port}"
     kept: list[Acknowledged] = []
     async with (
         open_core(Settings(home=str(home))) as core,
         service(home, port) as made,
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=5) as http,
+        httpx.AsyncClient(base_url=address, timeout=30) as http,
     ):
         assert core.keys.token_signing is not None
         signer = Signer(core.keys, core.clock, SystemEntropy())
-        operator = Recording(http, signer.bearer("olga", "operator"), kept)
-        cashier = Recording(http, signer.bearer("kassa", "cashier"), kept)
+        operator = Recording(address, signer.bearer("olga", "operator"), kept)
+        cashier = Recording(address, signer.bearer("kassa", "cashier"), kept)
         bots: list[Bot] = []
         watched: list[Watched] = []
         tables: list[str] = []
@@ -172,7 +175,7 @@ async def test_nothing_acknowledged_is_lost_and_nothing_is_done_twice(home: Path
                     await cashier.post(f"/v1/accounts/{player}/RUB/deposits", {"amount": 3 * amount})
 
                 await refill(40_020)
-                client = Recording(http, signer.bearer(player, "player"), kept)
+                client = Recording(address, signer.bearer(player, "player"), kept)
                 bot = Bot(client, tables[-1], player, random.Random(chance.random()), 40_020, refill, SystemEntropy())
                 watched.append(Watched())
                 bot.on_event = watched[-1]
