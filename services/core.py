@@ -70,7 +70,7 @@ async def prepare(settings: Settings, addresses: Addresses) -> None:
         assert addresses.owner is not None
         await migrate(addresses.owner, FOLDERS)
         return
-    standing = await db_status(addresses.application, FOLDERS)
+    standing = await db_status(addresses.owner or addresses.application, FOLDERS)
     if all(each.state == "pending" for each in standing) and addresses.owner is not None:
         await migrate(addresses.owner, FOLDERS)
         return

@@ -6,6 +6,7 @@ The parts are `api`, `projector` and `steward`, each alone or all together, here
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -76,6 +77,9 @@ async def serve(settings: Settings, parts: Sequence[Part], *, with_parent: bool 
     with told_to_stop(with_parent=with_parent) as stop:
         async with open_core(settings) as core, running(core, parts, host=settings.host, port=settings.port) as url:
             log.info("serving", parts=list(parts), url=url or None)
+            # What is there now stays for good: the collector need not walk through it again and again.
+            gc.collect()
+            gc.freeze()
             await stop.wait()
             log.info("stopping")
 

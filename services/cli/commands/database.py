@@ -86,11 +86,12 @@ async def _status(settings: Settings) -> tuple[list[Migration], dict[str, int]]:
     from services.core import servers
 
     async with servers(settings) as addresses:
-        standing = await db_status(addresses.application, FOLDERS)
+        asked = addresses.owner or addresses.application  # before the first migration there is no application role
+        standing = await db_status(asked, FOLDERS)
         if settings.is_embedded and all(each.state == "pending" for each in standing):
             assert addresses.owner is not None
             await migrate(addresses.owner, FOLDERS)
-            standing = await db_status(addresses.application, FOLDERS)
+            standing = await db_status(asked, FOLDERS)
         if any(each.folder == "store" and each.state != "applied" for each in standing):
             return standing, {}
         async with await EventStore.open(addresses.application) as store:
