@@ -295,3 +295,11 @@ def test_t3_a_hand_begins_the_count_anew() -> None:
         given_ = given_.done(top_up("anna", 1))
     running = given_.done(seed("anna", "aa")).done(start(), after=PAUSE)
     running.when(sit_out("anna")).then(PlayerSatOut(seat=0, player="anna"))
+
+
+def test_t11_what_the_clock_does_is_no_act_of_his() -> None:
+    by_clock = given(*opened(), *sat(0, 1), After(MINUTE), PlayerSatOut(seat=0, player="anna", by="clock"))
+    own = given(*opened(), *sat(0, 1), After(MINUTE), PlayerSatOut(seat=0, player="anna"))
+    assert [a.count for a in by_clock.table.acts if a.player == "anna"] == [1]
+    assert [(a.count, a.since_ms) for a in own.table.acts if a.player == "anna"] == [(1, own.now)]
+    assert [a.since_ms for a in by_clock.table.acts if a.player == "anna"] == [by_clock.now - MINUTE]
