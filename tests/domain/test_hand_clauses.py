@@ -23,9 +23,11 @@ from domain.events import (
     Result,
     SeatAmount,
     SharePaid,
+    TimeBankUsed,
     TrickTaken,
     TrumpTurned,
 )
+from domain.evolve_hand import evolve_hand
 from domain.games import newest
 from domain.hand import at
 from domain.legal import LOOK, Offer, clock_action, forced, judge, offers
@@ -296,6 +298,15 @@ def test_t11_an_empty_draw_is_forced_where_the_stock_is_empty() -> None:
     hand.when("vera draw 6d")
     assert forced(hand.hand)
     assert offers(hand.hand, GLEB) == (Offer("draw", at(hand.hand, GLEB).cards, 0, 0),)
+
+
+def test_t11_the_time_bank_is_spent_and_nothing_else_changes() -> None:
+    hand = given(anna=WEAK, boris=STRONG, trump="9s").hand
+    after = evolve_hand(hand, TimeBankUsed(seat=BORIS, ms=1500))
+    assert [p.time_bank_ms for p in after.players] == [20_000, 18_500]
+    assert replace(after, players=hand.players) == hand
+    assert at(after, ANNA) == at(hand, ANNA)
+    assert replace(at(after, BORIS), time_bank_ms=20_000) == at(hand, BORIS)
 
 
 # --- T12: voided
