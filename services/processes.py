@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
+from infra.faults import Fault
 from infra.settings import PREFIX, Settings
 
 STOP_S = 20.0
@@ -33,15 +34,24 @@ def _text(value: object) -> str:
 async def process(settings: Settings, module: str, *arguments: str) -> AsyncIterator[None]:
     """`python -m module arguments` with these settings, for as long as the block runs; then it is asked to stop.
 
+    Where it ends by itself the block ends too, with a Fault in a group.
     Its standard input ends with this process, so that it need not outlive one that was killed.
     """
     running = await asyncio.create_subprocess_exec(
         sys.executable, "-m", module, *arguments, env=environment(settings), stdin=asyncio.subprocess.PIPE
     )
     try:
-        yield
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(_watch(running, " ".join((module, *arguments))))
+            yield
+            watching.cancel()
     finally:
         await stop(running)
+
+
+async def _watch(running: asyncio.subprocess.Process, name: str) -> None:
+    code = await running.wait()
+    raise Fault("process", f"{name} ended with code {code}; what it said stands above")
 
 
 @asynccontextmanager

@@ -169,9 +169,9 @@ def choose(offers: Sequence[Mapping[str, Any]], chance: random.Random) -> dict[s
     bold = [o for o in offers if o["do"] not in SHY]
     among = bold if bold and (not shy or chance.random() < BOLDNESS) else shy
     offer = chance.choice(among)
-    if "most" not in offer:
-        return {"do": offer["do"]}
     if offer["do"] == "play":
         return {"do": "play", "card": chance.choice(offer["cards"])}
-    count = chance.randint(offer.get("least", 0), offer["most"])
-    return {"do": offer["do"], "cards": chance.sample(offer["cards"], count)}
+    if offer["do"] not in ("discard", "draw"):
+        return {"do": offer["do"]}
+    count = chance.randint(offer.get("least", 0), offer.get("most", 0))
+    return {"do": offer["do"], "cards": chance.sample(offer.get("cards", ()), count)}

@@ -7,6 +7,7 @@ import time
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from domain.games import newest
 from infra.entropy import SystemEntropy
@@ -53,7 +54,7 @@ async def run_demo(
     # The projector has a process of its own, and so a core of its own where there are two.
     async with (
         open_core(settings) as core,
-        part(settings, ["projector"]),
+        part(replace(settings, log_level="warning"), ["projector"]),
         running(core, ("api", "steward")) as address,
     ):
         room = await _played(core, address, game, players, hands, chance, progress)

@@ -77,6 +77,7 @@ def test_a_bot_looks_first_and_keeps_to_what_is_offered() -> None:
         ["As", "Ks"],
         ["Ks", "As"],
     )
+    assert choose([{"do": "draw", "cards": ["As", "Ks"]}], chance) == {"do": "draw", "cards": []}  # an empty stock
     for _ in range(100):
         chosen = choose([{"do": "draw", "cards": ["As", "Ks", "Qs"], "most": 3}], chance)
         assert len(set(chosen["cards"])) == len(chosen["cards"]) <= 3
