@@ -43,16 +43,19 @@ async def run(
     stop = stop or asyncio.Event()
     running = asyncio.create_task(_run(store, codec, database_url, redis_url, projections))
     stopping = asyncio.create_task(stop.wait())
+    failed: list[BaseException] = []
     try:
         await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             await running
     except* Fault as faults:
-        raise faults.exceptions[0] from None
+        failed.extend(faults.exceptions)
     finally:
         for task in (running, stopping):
             task.cancel()
         await asyncio.gather(running, stopping, return_exceptions=True)
+    if failed:  # raised here, since what an `except*` raises may come in a group of its own
+        raise failed[0]
 
 
 async def _run(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -22,6 +23,11 @@ from infra.store import EventStore
 from infra.store.connect import APP_ROLE
 from infra.store.migrate import Migration, db_status, migrate
 from services.play.service import Play
+
+
+PATIENCE_S = 10.0
+AGAIN_S = 0.3
+Result = TypeVar("Result")
 
 
 class Addresses(Struct, frozen=True):
@@ -87,6 +93,19 @@ def _to_do(migration: Migration, *, is_empty: bool) -> str:
     return f"the database lacks {name}; run `khrap db {command}` with KHRAP_DATABASE_OWNER_URL"
 
 
+async def patiently(work: Callable[[], Awaitable[Result]]) -> Result:
+    """Do `work` again while the store is away, for a while: a start may fall into a restart of the server's."""
+    loop = asyncio.get_running_loop()
+    last = loop.time() + PATIENCE_S
+    while True:
+        try:
+            return await work()
+        except Fault as fault:
+            if fault.code != "store_unavailable" or loop.time() > last:
+                raise
+        await asyncio.sleep(AGAIN_S)
+
+
 async def check_key(store: EventStore, codec: Codec) -> None:
     """That the log was sealed under this key: one table that goes on is opened. Raises Fault(`wrong_key`)."""
     for stream in (await store.streams_not_ended("table-", "table_closed"))[:1]:
@@ -105,12 +124,13 @@ async def open_core(settings: Settings, *, readers: int = 4) -> AsyncIterator[Co
     async with AsyncExitStack() as stack:
         keys = load_keys(settings)
         addresses = await stack.enter_async_context(servers(settings))
-        await prepare(settings, addresses)
-        store = await stack.enter_async_context(await EventStore.open(addresses.application, readers=readers))
+        await patiently(lambda: prepare(settings, addresses))
+        opened = await patiently(lambda: EventStore.open(addresses.application, readers=readers))
+        store = await stack.enter_async_context(opened)
         clock, entropy = SystemClock(), SystemEntropy()
         sealer = Sealer(keys.master, entropy)
         codec = Codec(sealer)
-        await check_key(store, codec)
+        await patiently(lambda: check_key(store, codec))
         yield Core(
             settings=settings,
             addresses=addresses,
