@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -35,6 +36,13 @@ SETTINGS = {
     "timezone": "UTC",
 }
 
+STORE_SETTINGS = {
+    **SETTINGS,
+    # A key's order is what "the last event of a type" is found by. Without statistics Postgres takes a stream for short
+    # and collects and sorts all of it instead: 150 ms for a table with 10,000 hands behind it, where this takes 1.
+    "enable_bitmapscan": "off",
+}
+
 NETWORK = {
     # A server that vanished without a word is noticed in about 15 s rather than in hours.
     "keepalives_idle": "5",
@@ -62,17 +70,17 @@ def reason(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def application_conninfo(url: str) -> str:
-    """The connection string of a session that works as the application's role, with the store's settings."""
+def application_conninfo(url: str, settings: Mapping[str, str] = SETTINGS) -> str:
+    """The connection string of a session that works as the application's role, with these settings."""
     given = conninfo.conninfo_to_dict(url)
     options = [str(given["options"])] if given.get("options") else []
-    options += [f"-c {name}={value}" for name, value in SETTINGS.items()]
+    options += [f"-c {name}={value}" for name, value in settings.items()]
     known = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "khrap", **NETWORK, **given}
     return conninfo.make_conninfo("", **{**known, "options": " ".join(options)})
 
 
 async def connect(url: str) -> AsyncConnection[Any]:
     """A connection of the application's role, each statement a transaction of its own."""
-    connection = await AsyncConnection.connect(application_conninfo(url), autocommit=True)
+    connection = await AsyncConnection.connect(application_conninfo(url, STORE_SETTINGS), autocommit=True)
     connection.adapters.register_dumper(Binary, _AsItIs)
     return connection
