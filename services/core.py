@@ -24,7 +24,6 @@ from infra.store.connect import APP_ROLE
 from infra.store.migrate import Migration, db_status, migrate
 from services.play.service import Play
 
-
 PATIENCE_S = 10.0
 AGAIN_S = 0.3
 Result = TypeVar("Result")

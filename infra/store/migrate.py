@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import tuple_row
 
 from infra.faults import Fault
-from infra.store.connect import reason
+from infra.store.connect import Unavailable, reason
 from infra.store.queries import SQL
 
 PARTS = 256
@@ -64,6 +64,13 @@ async def migrate(url: str, folders: Sequence[Folder] = (STORE,), parts: int | N
     `url` logs in as a superuser, or as the database's owner with CREATEROLE. `parts` is fixed by the first migration
     (default 256). Raises `Fault`: `migration_changed`, `migration_unknown`, `parts_fixed`, `store_unavailable`.
     """
+    try:
+        return await _migrate(url, folders, parts)
+    except Unavailable as error:  # lost on the way: what was applied stays, and the rest can be done again
+        raise Fault("store_unavailable", reason(error)) from error
+
+
+async def _migrate(url: str, folders: Sequence[Folder], parts: int | None) -> list[Migration]:
     files = [file for folder in folders for file in _files(folder)]
     async with await _connect(url) as connection:
         # Held by the session: if this process dies, the server lets go of it.
