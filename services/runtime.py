@@ -31,6 +31,9 @@ from services.steward.steward import Steward
 Part = Literal["api", "projector", "steward"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
+NUDGE_MS = 10
+"""So long at least between two words to the projector."""
+
 log = logger("runtime")
 
 
@@ -125,7 +128,17 @@ async def _steward(core: Core) -> None:
 
 
 async def _nudging(core: Core) -> None:
-    """Tell the projector, which runs elsewhere, of each append: without it he looks every 50 ms."""
+    """Tell the projector, which runs elsewhere, that something was appended: without it he looks every 50 ms.
+
+    Not of each append: every word costs this process, Redis and the projector more than the append itself.
+    """
     publisher = Publisher(core.addresses.redis)
-    core.store.on_append(lambda heads: publisher.publish(NUDGE, b""))
-    await publisher.run()
+    appended = asyncio.Event()
+    core.store.on_append(lambda heads: appended.set())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(publisher.run())
+        while True:
+            await appended.wait()
+            appended.clear()
+            publisher.publish(NUDGE, b"")
+            await asyncio.sleep(NUDGE_MS / 1000)
