@@ -206,12 +206,21 @@ async def played(
             seen.by[audience].append(f"{answer.status_code} {answer.text}")
 
 
+LAST = "ECHO the game is over"
+
+
 async def monitored(url: str, seen: Seen, ready: asyncio.Event) -> None:
-    """What MONITOR shows: each command once, without its time and its sender."""
+    """What MONITOR shows until `LAST`: each command once, without its time and its sender.
+
+    Whether a channel that nobody follows any more is unsubscribed from before its process ends is chance.
+    """
     async with Redis.from_url(url) as redis, redis.monitor() as monitor:
         ready.set()
         async for command in monitor.listen():
-            seen.redis.add(command["command"])
+            if command["command"] == LAST:
+                return
+            if not command["command"].startswith("UNSUBSCRIBE "):
+                seen.redis.add(command["command"])
 
 
 def dumped(url: str) -> list[str]:
@@ -307,8 +316,9 @@ async def test_s6_k8_games_that_differ_in_unseen_cards_are_equal_to_all_who_may_
                         httpx.AsyncClient(base_url=url, timeout=30) as http,
                     ):
                         await played(core, reader, http, seen, clock, game)
-            monitor.cancel()
-            await asyncio.gather(monitor, return_exceptions=True)
+            async with Redis.from_url(valkey.url) as redis:
+                await redis.echo(LAST.removeprefix("ECHO "))
+            await asyncio.wait_for(monitor, 20)
             seen.dump = dumped(database.owner_url)
         seen.log = sorted(filter(None, map(_logged, log.getvalue().splitlines())))
         both.append(seen)
