@@ -12,7 +12,7 @@ from domain.events import Disclosure, Settings
 from domain.games import newest
 from domain.money import BPS, TABLE_LIMIT
 from domain.options import FrapOptions, Khrap5Options, KhrapOptions
-from services.api.forms import Amount, CardText, ClientSeed, Currency, HandId, PlayerId, Seat, Text, Turn
+from services.api.forms import CODE, LINE, Amount, CardText, ClientSeed, Currency, HandId, PlayerId, Seat, Text, Turn
 
 ENTRY_STAKES = 20
 """T1: the entry limit in stakes where none is named."""
@@ -131,10 +131,10 @@ class MoneyBody(Body, frozen=True, kw_only=True):
     """Money from or to the outside; `reference` is the cashier's own note."""
 
     amount: Amount
-    reference: Annotated[str, Meta(max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$(?!\n)")] = ""
+    reference: Annotated[str, Meta(max_length=100, pattern=LINE)] = ""
 
 
 class SessionBody(Body, frozen=True, kw_only=True):
     """A one-time code, as the page found it in its address."""
 
-    code: Annotated[str, Meta(min_length=1, max_length=2_048, pattern=r"^[A-Za-z0-9._-]+$(?!\n)")]
+    code: Annotated[str, Meta(min_length=1, max_length=2_048, pattern=CODE)]

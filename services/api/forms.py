@@ -13,13 +13,31 @@ from domain.money import TABLE_LIMIT
 
 UUID7 = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$(?!\n)"
 PLAYER = r"^[a-z0-9_-]{1,64}$(?!\n)"
+LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$(?!\n)"
+"""No control character, no line end of any alphabet, and nothing that turns the direction of what follows."""
+CURRENCY = r"^[A-Z]{3}$(?!\n)"
+CARD = "^[2-9TJQKA][shdc]$"
+HEX = r"^([0-9a-f]{2}){1,64}$(?!\n)"
+CURSOR = r"^[A-Za-z0-9_-]+$(?!\n)"
+CODE = r"^[A-Za-z0-9._-]+$(?!\n)"
+IN_WORDS = {
+    UUID7: "that is a UUIDv7 in lower case",
+    PLAYER: "of 1 to 64 of a-z, 0-9, _ and -",
+    LINE: "of one line, without control characters",
+    CURRENCY: "of three capital letters, such as RUB",
+    CARD: "that is a card: rank (2-9, T, J, Q, K, A) and suit (s, h, d, c), such as As",
+    HEX: "of 1 to 64 bytes in lower-case hex",
+    CURSOR: "that is the `next` of the page before, unchanged",
+    CODE: "that is a one-time code, unchanged",
+}
+"""What a refusal says instead of a pattern."""
 EXAMPLE_TABLE = "018f0000-0000-7000-8000-000000000001"
 EXAMPLE_HAND = "018f0000-0000-7000-8000-0000000000aa"
 
 TableId = Annotated[str, Meta(pattern=UUID7, description="a table's id, a UUIDv7", examples=[EXAMPLE_TABLE])]
 HandId = Annotated[str, Meta(pattern=UUID7, description="a hand's id, a UUIDv7", examples=[EXAMPLE_HAND])]
 PlayerId = Annotated[str, Meta(pattern=PLAYER, description="a player: the subject of his token", examples=["anna"])]
-Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", description="a currency's three letters", examples=["RUB"])]
+Currency = Annotated[str, Meta(pattern=CURRENCY, description="a currency's three letters", examples=["RUB"])]
 Amount = Annotated[
     int, Meta(ge=1, le=TABLE_LIMIT, description="an amount in minor units, a whole number", examples=[100_000])
 ]
@@ -28,7 +46,7 @@ Text = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\x00-\x1f\x7f]*$(?!\n)",
+        pattern=LINE,
         description="one line of text",
         examples=["asked for by both players"],
     ),
@@ -37,13 +55,11 @@ Turn = Annotated[
     int, Meta(ge=0, le=2**53 - 1, description="the number of the decision that is answered", examples=[17])
 ]
 Seat = Annotated[int, Meta(ge=0, le=11, description="a seat's number, from 0", examples=[2])]
-CardText = Annotated[
-    str, Meta(pattern="^[2-9TJQKA][shdc]$", max_length=2, description="rank and suit", examples=["As"])
-]
+CardText = Annotated[str, Meta(pattern=CARD, max_length=2, description="rank and suit", examples=["As"])]
 ClientSeed = Annotated[
     str,
     Meta(
-        pattern=r"^([0-9a-f]{2}){1,64}$(?!\n)",
+        pattern=HEX,
         description="1 to 64 bytes in hex, fresh and random (S2)",
         examples=["6b1f0c55a2d94e01"],
     ),
@@ -53,6 +69,4 @@ Number = Annotated[int, Meta(ge=0, le=2**53 - 1, description="an event's number 
 IDEMPOTENCY_KEY = r"^[\x21-\x7e]{1,128}$(?!\n)"
 LATEST = 2**53 - 1
 Moment = Annotated[int, Meta(ge=0, le=LATEST, description="milliseconds since 1970 UTC")]
-Cursor = Annotated[
-    str, Meta(min_length=1, max_length=400, pattern=r"^[A-Za-z0-9_-]+$(?!\n)", description="`next` of the page before")
-]
+Cursor = Annotated[str, Meta(min_length=1, max_length=400, pattern=CURSOR, description="`next` of the page before")]

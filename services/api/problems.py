@@ -15,6 +15,7 @@ from msgspec import Struct
 from domain.legal import Offer
 from infra.faults import Fault
 from infra.telemetry import logger
+from services.api.forms import IN_WORDS
 from services.live.following import NoSuchTable
 from services.live.mistakes import told
 from services.live.sight import NoSpectators
@@ -209,7 +210,7 @@ def problem_of(error: Exception) -> tuple[Problem | RefusalProblem, dict[str, st
         case Fault() if error.code not in LASTING:
             return problem("unavailable", "a part of the service is away; try again"), _headers("unavailable", {})
         case msgspec.MsgspecError():
-            return problem("invalid", str(error)), {}
+            return problem("invalid", _in_words(str(error))), {}
         case MethodNotAllowedException():
             allowed = (error.headers or {}).get("allow", "")
             return problem("method_not_allowed", f"methods of this path: {allowed}"), {"Allow": allowed}
@@ -224,6 +225,13 @@ def problem_of(error: Exception) -> tuple[Problem | RefusalProblem, dict[str, st
             return problem(
                 "internal", "it is logged; the request may or may not have been done: repeat it with its key"
             ), {}
+
+
+def _in_words(text: str) -> str:
+    """What msgspec says is wrong, with words for a pattern."""
+    for pattern, words in IN_WORDS.items():
+        text = text.replace(f"matching regex {pattern!r}", words)
+    return text
 
 
 _DETAILS = {

@@ -197,6 +197,15 @@ async def test_a_late_foreign_and_illegal_action_is_refused_with_the_callers_own
     assert again.json()["code"] == "stale_turn"
 
 
+@pytest.mark.parametrize("unseen", ["\n", "\x85", "\u2028", "\u202e", "\x00"])
+async def test_a_reason_is_one_line_that_reads_as_it_is_written(node: Node, unseen: str) -> None:
+    table_id = await node.open_table()
+    told = await node.as_("olga", "ops").post(f"/v1/tables/{table_id}/halt", {"reason": f"a{unseen}b"})
+    assert is_problem(told, 422, "invalid")["detail"] == (
+        "Expected `str` of one line, without control characters - at `$.reason`"
+    )
+
+
 async def test_ops_under_a_players_name_see_nothing_of_his_hand(node: Node) -> None:
     table_id = await node.open_table(turn_ms=300_000)
     await node.seat(table_id, "name-a", "name-b")
