@@ -44,6 +44,8 @@ serve: setup  ## Run the service, all in one process (SERVE_ARGS=…)
 	@$(BIN)/khrap serve $(SERVE_ARGS)
 
 test: setup  ## All tests, on embedded Postgres and Valkey (PYTEST_ARGS="-k name")
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null 2>&1 || [ -n "$$KHRAP_TEST_CHROMIUM" ] || \
+		echo "No Chromium here: the tests of the pages in a browser are left out (KHRAP_TEST_CHROMIUM names one)."
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 check: setup  ## Lint, format, types and import contracts

@@ -21,19 +21,20 @@ from services.live.lobby import Lobby, LobbyReads
 from services.live.streams import Streams
 from services.play.service import table_stream
 from services.server import HttpServer
+from services.web import PAGES
 
 
 class Node:
     """`run` it in a task until `stop`; `ready` returns when it accepts connections at `url`."""
 
     def __init__(self, core: Core, host: str, port: int, more: Sequence[ControllerRouterHandler] = ()) -> None:
-        """`more` are routes beside the API's. Raises Fault(`listen`) where the address cannot be had."""
+        """`more` are routes beside the API's and the pages. Raises Fault(`listen`) where the address cannot be had."""
         self._reader = ProjectionReader(core.addresses.application)
         streams = Streams()
         lobby = Lobby(_lobby_reads(self._reader), core.clock, streams)
         subscriber = Subscriber(core.addresses.redis, [LOBBY])
         self._hub = Hub(core.play, _versions(core), core.clock, subscriber, lobby, streams)
-        app = create_app(_house(core, self._reader, self._hub), more=more)
+        app = create_app(_house(core, self._reader, self._hub), more=(*PAGES, *more))
         self._server = HttpServer(app, host, port, core.settings.trusted_proxies)
 
     @property

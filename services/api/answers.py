@@ -103,6 +103,14 @@ class Session(Struct, frozen=True, kw_only=True):
     expires_ms: int
 
 
+class SessionNow(Struct, frozen=True, kw_only=True):
+    """For whom the request speaks, and until when; all null where for nobody."""
+
+    subject: str | None
+    role: str | None
+    expires_ms: int | None
+
+
 class Health(Struct, frozen=True, kw_only=True):
     """Whether the service can do its work, and what is missing."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from litestar import Controller, Request, Response, delete, post
+from litestar import Controller, Request, Response, delete, get, post
 from litestar.datastructures import Cookie
 
-from services.api.answers import Session
-from services.api.auth import COOKIE, own_origin
+from services.api.answers import Session, SessionNow
+from services.api.auth import COOKIE, own_origin, verified_of
 from services.api.bodies import Nothing, SessionBody
 from services.api.house import house
 from services.api.operation import Operation, described
@@ -24,6 +24,25 @@ class SessionRoutes(Controller):
     """`/v1/session`."""
 
     path = "/v1/session"
+
+    @get(
+        "/",
+        opt=described(
+            Operation(
+                tag="session",
+                summary="For whom this request speaks",
+                description="A page asks it, since no script can read the cookie; whoever has a token may ask too.",
+                rule=ANYONE,
+                answer=SessionNow,
+            )
+        ),
+    )
+    async def session(self, request: Incoming) -> SessionNow:
+        """An old cookie speaks for nobody."""
+        verified = verified_of(request)
+        if verified is None:
+            return SessionNow(subject=None, role=None, expires_ms=None)
+        return SessionNow(subject=verified.caller.subject, role=verified.caller.role, expires_ms=verified.expires_ms)
 
     @post(
         "/",

@@ -57,11 +57,27 @@ def test_a_token_speaks_for_its_subject(khrap: Khrap) -> None:
     assert khrap("token", "--subject", "anna", "--role", "player", "--json").json["subject"] == "anna"
 
 
+def test_a_link_opens_a_page_and_its_code_is_behind_the_hash(khrap: Khrap, monkeypatch: pytest.MonkeyPatch) -> None:
+    who = ("--subject", "carla", "--role", "compliance")
+    monkeypatch.setenv("KHRAP_PORT", "8123")
+    said = khrap("token", *who, "--link")
+    assert said.code == 0
+    before, _, code = said.out.strip().partition("#code=")
+    assert before == "http://127.0.0.1:8123/"
+    assert jwt.decode(code, options={"verify_signature": False})["sub"] == "carla"
+    link = khrap("token", *who, "--link", "--page", "/hands/x#step=12", "--json").json["link"]
+    assert link.startswith("http://127.0.0.1:8123/hands/x#step=12&code=")
+    for host, shown in (("0.0.0.0", "127.0.0.1"), ("::", "127.0.0.1"), ("::1", "[::1]"), ("10.1.2.3", "10.1.2.3")):
+        monkeypatch.setenv("KHRAP_HOST", host)
+        assert khrap("token", *who, "--link").out.startswith(f"http://{shown}:8123/#code="), host
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (("token", "--subject", "Anna!", "--role", "player"), r"^error: the token's `sub`"),
         (("token", "--subject", "anna", "--role", "king"), r"Invalid value for '--role'"),
+        (("token", "--subject", "anna", "--role", "player", "--link", "--page", "review"), r"Invalid value for --page"),
         (("demo", "--players", "9"), r"a table of khrap has no 9 seats"),
         (("ledger", "statement", "player:nobody"), r"^error: nothing was ever posted to an account player:nobody"),
         (("serve", "nothing"), r"Invalid value"),

@@ -1,0 +1,63 @@
+// The first page: what is here, and the tables that are open.
+
+import { html } from "/assets/vendor/preact.js";
+import { get } from "/assets/base/api.js";
+import { addWords, language, t } from "/assets/base/language.js";
+import { money } from "/assets/base/money.js";
+import { LINKS, Loading, ProblemBox, show, useAnswer } from "/assets/base/page.js";
+
+addWords({
+  en: {
+    "home.lead": "Tables of khrap, frap and five-card khrap. Every act is recorded; any hand can be replayed and proved.",
+    "home.pages": "What is here", "home.review.player": "Your hands: each card, each kopeck, as you saw it.",
+    "home.review.compliance": "Find a hand; replay it, check its money, its chain and its shuffle.",
+    "home.review.any": "Hands that are over, for players (their own) and compliance. Needs a sign-in link.",
+    "home.api": "The API's document (OpenAPI 3.1)", "home.tables": "Open tables",
+    "home.no_tables": "No table is open.", "home.table": "Table", "home.game": "Game", "home.stake": "Stake",
+    "home.seats": "Seats", "home.hands": "Hands", "home.bank": "Bank", "home.halted": "halted",
+  },
+  ru: {
+    "home.lead": "Столы храпа, фрапа и пятикарточного храпа. Каждое действие записано; любую раздачу можно пересмотреть и доказать.",
+    "home.pages": "Что здесь есть", "home.review.player": "Ваши раздачи: каждая карта и каждая копейка, как вы их видели.",
+    "home.review.compliance": "Найти раздачу, пересмотреть её, проверить деньги, цепочку записей и тасовку.",
+    "home.review.any": "Сыгранные раздачи: игрокам свои, проверяющим все. Нужна ссылка для входа.",
+    "home.api": "Описание API (OpenAPI 3.1)", "home.tables": "Открытые столы",
+    "home.no_tables": "Открытых столов нет.", "home.table": "Стол", "home.game": "Игра", "home.stake": "Ставка",
+    "home.seats": "Места", "home.hands": "Раздач", "home.bank": "Банк", "home.halted": "остановлен",
+  },
+});
+
+function Home({ session }) {
+  const review = session && LINKS[1].roles.includes(session.role) ? session.role : "any";
+  return html`
+    <h1>${t("site")}</h1>
+    <p class="lead">${t("home.lead")}</p>
+    <section aria-labelledby="pages"><h2 id="pages">${t("home.pages")}</h2>
+      <ul class="tiles">
+        <li><a class="tile" href="/review"><b>${t("nav.review")}</b><span>${t(`home.review.${review}`)}</span></a></li>
+        <li><a class="tile" href="/schema/openapi.json"><b>API</b><span>${t("home.api")}</span></a></li>
+      </ul>
+    </section>
+    <section aria-labelledby="tables"><h2 id="tables">${t("home.tables")}</h2><${Tables} /></section>`;
+}
+
+function Tables() {
+  const { value, problem, again } = useAnswer((signal) => get("/v1/tables", { limit: 50 }, signal), []);
+  if (problem) return html`<${ProblemBox} problem=${problem} retry=${again} />`;
+  if (!value) return html`<${Loading} />`;
+  if (!value.tables.length) return html`<p class="muted">${t("home.no_tables")}</p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="tables"><table class="grid">
+    <thead><tr><th>${t("home.table")}</th><th>${t("home.game")}</th><th class="number">${t("home.stake")}</th>
+      <th class="number">${t("home.seats")}</th><th class="number">${t("home.bank")}</th>
+      <th class="number">${t("home.hands")}</th></tr></thead>
+    <tbody>${value.tables.map(({ table_id, settings, seats, carried_bank, hand_no, halted }) => html`<tr key=${table_id}>
+      <td><code title=${table_id}>…${table_id.slice(-8)}</code>${halted && html` <em>${t("home.halted")}</em>`}</td>
+      <td>${t(`game.${settings.options.game}`)}</td>
+      <td class="number">${money(settings.stake, language())} ${settings.currency}</td>
+      <td class="number">${seats.length}/${settings.max_seats}</td>
+      <td class="number">${carried_bank === null ? "–" : money(carried_bank, language())}</td>
+      <td class="number">${hand_no ?? "–"}</td></tr>`)}</tbody>
+  </table></div>`;
+}
+
+show(Home, () => t("nav.home"));
