@@ -23,7 +23,7 @@ from projections.engine.types import CannotApply, Projection
 from projections.lobby import LOBBY, LobbyTable
 
 NAME = "live"
-"""The lock of who publishes. A second publisher would do no harm but double the messages."""
+"""The lease of who publishes. A second publisher would do no harm but double the messages."""
 TABLE = "table-"
 LOBBY_FIELDS = tuple(field.name for field in msgspec.structs.fields(LobbyTable))
 

@@ -36,9 +36,9 @@ async def run(
 ) -> None:
     """Keep the projections, and publish what happens, until `stop` is set or the task is cancelled.
 
-    Any number of processes may run this: each projection is kept by whoever holds its lock, and the next one takes over
-    when that one ends, however it ends. Postgres or Redis being away is waited for. Raises Fault where waiting does not
-    help: `projection_changed`, or what opening the store raises.
+    Any number of processes may run this: they share the projections by leases, and when one of them ends, however it
+    ends, the others take over what it kept. Postgres or Redis being away is waited for. Raises Fault where waiting does
+    not help: `projection_changed`, `log_restored`, or what opening the store raises.
     """
     stop = stop or asyncio.Event()
     running = asyncio.create_task(_run(store, codec, database_url, redis_url, projections))
@@ -68,11 +68,11 @@ async def _run(
     tail.listen(live.batch)
     store.on_append(lambda heads: tail.nudge())
 
-    def locked(name: str, held: bool) -> None:
+    def leased(name: str, held: bool) -> None:
         live.active = held
 
     projector = Projector(
-        database_url, reading, tail, projections, others=[LIVE], on_commit=live.committed, on_lock=locked
+        database_url, reading, tail, projections, others=[LIVE], on_commit=live.committed, on_lease=leased
     )
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(publisher.run())

@@ -5,6 +5,7 @@ from infra.projection_store.reader import ProjectionReader
 from infra.projection_store.types import (
     Checkpoint,
     Definition,
+    Generation,
     Parked,
     Retaken,
     RowWrite,
@@ -15,6 +16,7 @@ from infra.projection_store.types import (
     Work,
     WriteRefused,
     WriteStale,
+    schema_of,
 )
 from infra.projection_store.writer import ProjectionWriter
 
@@ -22,6 +24,7 @@ __all__ = [
     "FOLDER",
     "Checkpoint",
     "Definition",
+    "Generation",
     "Parked",
     "ProjectionReader",
     "ProjectionWriter",
@@ -34,4 +37,5 @@ __all__ = [
     "Work",
     "WriteRefused",
     "WriteStale",
+    "schema_of",
 ]

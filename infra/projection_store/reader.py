@@ -1,13 +1,14 @@
-"""Reading projections: rows of the version that serves, and how all of them stand."""
+"""Reading projections: rows of the generation that serves, and how all of them stand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Self, TypeVar
 
 import msgspec
+import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -20,18 +21,24 @@ from infra.store.connect import Unavailable, application_conninfo
 T = TypeVar("T")
 
 SERVING_FOR_S = 1.0
-"""How long a reader may go on with the version that served: a version is dropped no sooner after a switch."""
+"""How long a reader may go on with the generation that served; one that was dropped meanwhile is noticed."""
+GONE = (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName)
 TIMEOUT_S = 5.0
 ATTEMPTS = 3
 
 
 class ProjectionReader:
-    """A small pool of connections for reading. Every method raises Fault("store_unavailable") where it cannot."""
+    """A small pool of connections for reading. Every method raises Fault("store_unavailable") where it cannot.
 
-    def __init__(self, url: str, size: int = 4) -> None:
+    `versions` says which versions of each name this program can read. Where another serves (a newer one that was
+    switched to, while this program is older), it reads the one of its own that served last and is still kept up.
+    """
+
+    def __init__(self, url: str, size: int = 4, versions: Mapping[str, Collection[int]] | None = None) -> None:
         self._pool = AsyncConnectionPool(
             application_conninfo(url), min_size=0, max_size=size, kwargs={"autocommit": True}, open=False
         )
+        self._versions = versions or {}
         self._serving: dict[str, tuple[str, float]] = {}
 
     async def __aenter__(self) -> Self:
@@ -42,42 +49,52 @@ class ProjectionReader:
         await self._pool.close()
 
     async def rows(self, name: str, text: str, given: Mapping[str, Any], shape: type[T]) -> list[T]:
-        """The rows of a query on the version of `name` that serves, as structs of `shape`.
+        """The rows of a query on the generation of `name` that serves, as structs of `shape`.
 
-        `text` is the query, with `{schema}` for the version's schema and `%(…)s` for what is `given`. Raises
-        Fault("projection_missing") where no version serves yet.
+        `text` is the query, with `{schema}` for its schema, `%(schema)s` for the schema's name, and `%(…)s` for what is
+        `given`. Raises Fault("projection_missing") where none serves yet that this program can read.
         """
         schema = await self._serves(name)
-        return msgspec.convert(await self._read(_composed(text, schema), given), list[shape])  # type: ignore[valid-type]
+        try:
+            found = await self._read(_composed(text, schema), {**given, "schema": schema})
+        except GONE:
+            # It was dropped while we went on with it: another serves, and did before that.
+            self._serving.pop(name, None)
+            schema = await self._serves(name)
+            found = await self._read(_composed(text, schema), {**given, "schema": schema})
+        return msgspec.convert(found, list[shape])  # type: ignore[valid-type]
 
     async def _serves(self, name: str) -> str:
         schema, until = self._serving.get(name, ("", 0.0))
         if monotonic() < until:
             return schema
         found = await self._read(query("serving.sql"), {"name": name})
-        if not found:
+        known = self._versions.get(name)
+        readable = [row["schema_name"] for row in found if known is None or row["version"] in known]
+        if not readable:
+            others = ", ".join(str(row["version"]) for row in found)
             raise Fault(
-                "projection_missing", f"no version of the projection {name} serves yet; is a projector running?"
+                "projection_missing",
+                f"no version of the projection {name} serves yet; is a projector running?"
+                if not found
+                else f"of the projection {name} version {others} serves, which this program cannot read; "
+                f"update it, or run `khrap projections rebuild {name}` with it",
             )
-        schema = str(found[0]["schema_name"])
+        schema = str(readable[0])
         self._serving[name] = (schema, monotonic() + SERVING_FOR_S)
         return schema
 
     async def standings(self) -> list[Standing]:
-        """How every version stands, by name and version; quick whatever the size of the log."""
+        """How every generation stands, by name, version and number; quick whatever the size of the log."""
         found = await self._read(query("standings.sql"), {})
         parked = await self._read(query("all_parked.sql"), {})
-        waiting: dict[tuple[str, int], list[Parked]] = {}
+        waiting: dict[str, list[Parked]] = {}
         for row in parked:
-            which = (row.pop("name"), row.pop("version"))
-            waiting.setdefault(which, []).append(msgspec.convert(row, Parked))
-        return [
-            msgspec.convert({**row, "parked": waiting.get((row["name"], row["version"]), [])}, Standing)
-            for row in found
-        ]
+            waiting.setdefault(row.pop("schema"), []).append(msgspec.convert(row, Parked))
+        return [msgspec.convert({**row, "parked": waiting.get(row["schema"], [])}, Standing) for row in found]
 
     async def parked(self, name: str) -> list[Parked]:
-        """The streams that wait in the version of `name` that serves, in the order in which they were parked."""
+        """The streams that wait in the generation of `name` that serves, in the order in which they were parked."""
         return msgspec.convert(await self._read(query("serving_parked.sql"), {"name": name}), list[Parked])
 
     async def stopped(self) -> list[Stopped]:

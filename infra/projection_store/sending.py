@@ -17,6 +17,9 @@ from infra.projection_store.types import WriteRefused, WriteStale
 
 Argument = str | int
 
+GONE = (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedObject)
+"""What is said of a generation that was dropped meanwhile."""
+
 
 class Command(Struct, frozen=True):
     """A statement with `$1` … for its arguments, and how many rows it must meet, where that matters."""
@@ -35,7 +38,10 @@ class Sender:
 
     async def transact(self, commands: list[Command]) -> None:
         """Run all of `commands`, or none. Raises WriteRefused, WriteStale, or psycopg's errors."""
-        await self._prepare({command.text for command in commands})
+        try:
+            await self._prepare({command.text for command in commands})
+        except GONE as error:
+            raise WriteStale(f"the rows are gone: {error.diag.message_primary}") from error
         text = b"begin; " + b"; ".join([self._execution(command) for command in commands])
         try:
             cursor = await self._connection.execute(text)
@@ -47,6 +53,9 @@ class Sender:
         except (psycopg.DataError, psycopg.IntegrityError) as error:
             await self._connection.rollback()
             raise WriteRefused(f"{error.sqlstate} {error.diag.message_primary}") from error
+        except GONE as error:
+            await self._connection.rollback()
+            raise WriteStale(f"the rows are gone: {error.diag.message_primary}") from error
         except WriteStale:
             await self._connection.rollback()
             raise

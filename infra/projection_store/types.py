@@ -13,13 +13,37 @@ STATES = "stream_state"
 """The engine's own table in each projection's schema: the state of a stream as its step left it."""
 
 
+State = Literal["building", "following", "dropping"]
+
+
+def schema_of(name: str, version: int, generation: int) -> str:
+    """The Postgres schema of a generation: `ledger_v2`, and `ledger_v2_g3` for its third."""
+    return f"{name}_v{version}" if generation == 1 else f"{name}_v{version}_g{generation}"
+
+
 class Definition(Struct, frozen=True):
-    """A projection's version and the SQL that makes its tables in the schema `schema`."""
+    """A projection's version and the SQL that makes its tables."""
 
     name: str
     version: int
-    schema: str
     ddl: str
+
+
+class Generation(Struct, frozen=True, kw_only=True):
+    """A version, built once: its rows are in `schema`. `digest` is that of the DDL which made it.
+
+    `state` is as in `0003_generations.sql`; `served` says whether it ever served, `refused` why it may not.
+    """
+
+    name: str
+    version: int
+    generation: int
+    schema: str
+    state: State
+    serving: bool
+    served: bool
+    digest: str
+    refused: str | None
 
 
 class Shape(Struct, frozen=True):
@@ -65,14 +89,21 @@ class StoredState(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """How a version stands: `position` and `head` are sums over all parts, in events.
+    """How a generation stands: `position` and `head` are sums over all parts, in events.
 
     `behind_since` is the recorded time (RFC 3339) of the oldest event that it has not passed, None where there is none.
+    `kept` says whether a process keeps it up now, `rate` how many events a second that one passed lately.
     """
 
     name: str
     version: int
+    generation: int = 1
+    schema: str = ""
+    state: State = "following"
     serving: bool
+    refused: str | None = None
+    kept: bool = False
+    rate: int = 0
     position: int
     head: int
     behind_since: str | None
@@ -108,19 +139,21 @@ class RowWrite(Struct, frozen=True):
 
 
 class Work(Struct, frozen=True, kw_only=True):
-    """What one projection has to write in one transaction. `moves` is (part → (position before, position after))."""
+    """What one generation has to write in one transaction. `moves` is (part → (position before, position after)).
 
-    name: str
-    version: int
+    `serve` lets it serve the readers from then on, where no other of its name does.
+    """
+
     schema: str
     moves: dict[int, tuple[int, int]]
     writes: list[RowWrite]
     parked: list[Parked]
     retaken: list[Retaken]
+    serve: bool = False
 
 
 class WriteStale(Exception):
-    """Another process has moved the checkpoint: nothing was written; load it again."""
+    """Another process has moved the checkpoint, or dropped the rows: nothing was written; load it again."""
 
 
 class WriteRefused(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Self, TypeVar
 
@@ -20,22 +20,25 @@ from infra.projection_store.types import (
     STATES,
     Checkpoint,
     Definition,
+    Generation,
     Parked,
     Shape,
+    State,
     Stopped,
     StoredState,
     Work,
+    schema_of,
 )
 from infra.store.connect import Unavailable, application_conninfo
 
 T = TypeVar("T")
 
 DEFINING = 0x6B68_7261_7000
-"""The advisory lock under which versions are defined, one process at a time."""
+"""The advisory lock under which generations are made, switched and dropped, one process at a time."""
 
 
 class ProjectionWriter:
-    """A connection with the locks of the projections that it keeps: if it is lost, so are they.
+    """A connection that writes generations. Which are this process's to write, leases say (`infra.leases`).
 
     Every method raises Fault("store_unavailable") where the connection fails; the writer is of no use after that.
     """
@@ -44,7 +47,6 @@ class ProjectionWriter:
         self._connection = connection
         self._sender = Sender(connection)
         self._shapes: dict[str, dict[str, Shape]] = {}
-        self._locks: set[str] = set()
 
     @classmethod
     async def connect(cls, url: str) -> Self:
@@ -54,57 +56,66 @@ class ProjectionWriter:
         return cls(connection)
 
     async def close(self) -> None:
-        """Close the connection, and let go of its locks."""
+        """Close the connection."""
         with suppress(psycopg.Error):
             await self._connection.close()
 
-    async def define(self, definitions: Sequence[Definition], parts: Iterable[int]) -> None:
-        """Make the tables of the versions that are not there yet, each at position 0 of every part.
+    async def define(self, definitions: Sequence[Definition], heads: Mapping[int, int]) -> None:
+        """Make the first generation of the names that have none, at position 0 of every part.
 
-        The first version of a name serves at once. Raises Fault: `projection_changed` for a version that was made from
-        another DDL, `store_not_migrated` where there is no registry.
+        It serves at once where the log has no event yet (`heads`: part → last position), else once it is there.
+        Raises Fault: `projection_changed` for a version that was made from another DDL, `store_not_migrated` where
+        there is no registry.
         """
         try:
-            await _reached(self._define(definitions, sorted(parts)))
+            await _reached(self._define(definitions, heads))
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             detail = f"the database has no registry of projections; run `khrap db migrate` ({one_line(error)})"
             raise Fault("store_not_migrated", detail) from error
 
-    async def _define(self, definitions: Sequence[Definition], parts: list[int]) -> None:
+    async def _define(self, definitions: Sequence[Definition], heads: Mapping[int, int]) -> None:
         async with self._connection.transaction(), self._connection.cursor() as cursor:
             await cursor.execute("select pg_advisory_xact_lock(%s)", [DEFINING])
+            there = await read_generations(cursor)
             for each in definitions:
-                await _define_one(cursor, each, parts)
-                self._shapes[each.schema] = await _read_shapes(cursor, each.schema)
+                made = [g for g in there if g.name == each.name]
+                refuse_changed(each, made)
+                if not made:
+                    serving = not any(heads.values())
+                    await make_generation(cursor, each, 1, sorted(heads), state="following", serving=serving)
 
-    def shapes(self, schema: str) -> dict[str, Shape]:
-        """The tables of a version that was defined, as the catalog has them."""
+    async def generations(self) -> list[Generation]:
+        """All generations there are, by name, version and number."""
+        return await _reached(self._generations())
+
+    async def _generations(self) -> list[Generation]:
+        async with self._connection.cursor() as cursor:
+            return await read_generations(cursor)
+
+    async def shapes(self, schema: str) -> dict[str, Shape]:
+        """The tables of a generation, as the catalog has them; none where it is gone."""
+        if schema not in self._shapes:
+            self._shapes[schema] = await _reached(self._read_shapes(schema))
         return self._shapes[schema]
 
-    async def lock(self, name: str) -> bool:
-        """Try to become the one who keeps `name`, for as long as this connection lasts; whether it is so."""
-        if name in self._locks:
-            return True
-        digest = hashlib.sha256(b"khrap-projection/1\0" + name.encode()).digest()
-        key = int.from_bytes(digest[:8], "big", signed=True)
-        found = await _reached(self._connection.execute("select pg_try_advisory_lock(%s)", [key]))
-        row = await _reached(found.fetchone())
-        if row is None or not row[0]:
-            return False
-        self._locks.add(name)
-        return True
+    async def _read_shapes(self, schema: str) -> dict[str, Shape]:
+        async with self._connection.cursor() as cursor:
+            return await read_shapes(cursor, schema)
 
-    async def checkpoint(self, name: str, version: int) -> Checkpoint:
-        """How far a version is, as last committed."""
-        return await _reached(self._checkpoint(name, version))
+    async def serve_first(self, schema: str) -> None:
+        """Let a generation serve where no other of its name does."""
+        await _reached(self._sender.transact([Command(query("serve_first.sql"), (schema,))]))
 
-    async def _checkpoint(self, name: str, version: int) -> Checkpoint:
-        which = [name, version]
+    async def checkpoint(self, schema: str) -> Checkpoint:
+        """How far a generation is, as last committed."""
+        return await _reached(self._checkpoint(schema))
+
+    async def _checkpoint(self, schema: str) -> Checkpoint:
         async with self._connection.transaction(), self._connection.cursor() as cursor:
             await cursor.execute("set transaction isolation level repeatable read")
-            await cursor.execute(query("checkpoint.sql"), which)
+            await cursor.execute(query("checkpoint.sql"), [schema])
             vector: dict[int, int] = dict(await cursor.fetchall())
-            await cursor.execute(query("parked.sql"), {"name": name, "version": version})
+            await cursor.execute(query("parked.sql"), [schema])
             parked = [Parked(*row) for row in await cursor.fetchall()]
         return Checkpoint(vector=vector, parked={each.stream: each for each in parked})
 
@@ -141,19 +152,21 @@ class ProjectionWriter:
         await _reached(self._sender.transact(commands))
 
     def _commands(self, work: Work) -> Iterator[Command]:
-        which = (work.name, work.version)
+        schema = work.schema
         if work.moves:
             parts = sorted(work.moves)
             before, after = zip(*(work.moves[part] for part in parts), strict=True)
-            yield Command(query("advance.sql"), (*which, _array(parts), _array(before), _array(after)), len(parts))
+            yield Command(query("advance.sql"), (schema, _array(parts), _array(before), _array(after)), len(parts))
         for write in work.writes:
-            shape = self._shapes[work.schema][write.table]
-            text = statement(work.schema, write.table, shape, write.kind, write.columns)
+            shape = self._shapes[schema][write.table]
+            text = statement(schema, write.table, shape, write.kind, write.columns)
             yield Command(text, (msgspec.json.encode(write.rows).decode(),))
         for retaken in work.retaken:
-            yield Command(query("retake.sql"), (*which, retaken.stream, retaken.seq), 1)
+            yield Command(query("retake.sql"), (schema, retaken.stream, retaken.seq), 1)
         for parked in (*work.parked, *(each.parked for each in work.retaken if each.parked is not None)):
-            yield Command(query("park.sql"), (*which, *msgspec.structs.astuple(parked)), 1)
+            yield Command(query("park.sql"), (schema, *msgspec.structs.astuple(parked)), 1)
+        if work.serve:
+            yield Command(query("serve_first.sql"), (schema,))
 
 
 def _array(numbers: Iterable[int]) -> str:
@@ -161,27 +174,60 @@ def _array(numbers: Iterable[int]) -> str:
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
-async def _define_one(cursor: AsyncCursor[TupleRow], each: Definition, parts: list[int]) -> None:
-    digest = hashlib.sha256(query("states.sql") + each.ddl.encode()).hexdigest()
-    which = [each.name, each.version]
-    await cursor.execute("select ddl_digest from projection.version where name = %s and version = %s", which)
-    row = await cursor.fetchone()
-    if row is not None:
-        if row[0] != digest:
+def digest_of(definition: Definition) -> str:
+    """What says that two generations were made alike."""
+    return hashlib.sha256(query("states.sql") + definition.ddl.encode()).hexdigest()
+
+
+def refuse_changed(definition: Definition, made: Sequence[Generation]) -> None:
+    """Raises Fault(`projection_changed`) where the version was made before, from another DDL."""
+    for each in made:
+        if each.version == definition.version and each.digest != digest_of(definition):
             raise Fault(
                 "projection_changed",
                 f"{each.name} version {each.version} was made from another DDL; give the new one the next version",
             )
-        return
-    await cursor.execute("select projection.make_schema(%s)", [each.schema])
-    await cursor.execute("select set_config('search_path', %s, true)", [each.schema])
-    await cursor.execute(each.ddl.encode())
+
+
+async def read_generations(cursor: AsyncCursor[TupleRow]) -> list[Generation]:
+    """All there are, by name, version and number."""
+    await cursor.execute(query("generations.sql"))
+    assert cursor.description is not None
+    names = [column.name for column in cursor.description]
+    return [Generation(**dict(zip(names, row, strict=True))) for row in await cursor.fetchall()]
+
+
+async def make_generation(
+    cursor: AsyncCursor[TupleRow],
+    definition: Definition,
+    generation: int,
+    parts: Sequence[int],
+    *,
+    state: State,
+    serving: bool = False,
+) -> str:
+    """Make the tables of a generation, at position 0 of every part; its schema. In a transaction, under `DEFINING`."""
+    schema = schema_of(definition.name, definition.version, generation)
+    given = {
+        "name": definition.name,
+        "version": definition.version,
+        "generation": generation,
+        "schema": schema,
+        "digest": digest_of(definition),
+        "state": state,
+        "serving": serving,
+    }
+    await cursor.execute("select projection.make_schema(%s)", [schema])
+    await cursor.execute("select set_config('search_path', %s, true)", [schema])
+    await cursor.execute(definition.ddl.encode())
     await cursor.execute(query("states.sql"))
-    await cursor.execute(query("register.sql"), {**msgspec.structs.asdict(each), "digest": digest})
-    await cursor.execute(query("begin_at_zero.sql"), [*which, parts])
+    await cursor.execute(query("register.sql"), given)
+    await cursor.execute(query("begin_at_zero.sql"), [schema, list(parts)])
+    return schema
 
 
-async def _read_shapes(cursor: AsyncCursor[TupleRow], schema: str) -> dict[str, Shape]:
+async def read_shapes(cursor: AsyncCursor[TupleRow], schema: str) -> dict[str, Shape]:
+    """The tables of a schema, as the catalog has them."""
     await cursor.execute(query("shapes.sql"), {"schema": schema})
     columns: dict[str, list[str]] = {}
     places: dict[str, dict[int, str]] = {}

@@ -1,4 +1,4 @@
-"""One version of a projection on its way along the log: where it is, what waits, what it remembers."""
+"""One generation of a projection on its way along the log: where it is, what waits, what it remembers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,20 @@ class Prepared(Struct, Generic[S]):
 
 
 class Follower(Generic[S]):
-    """A projection's version, its position `vector` and the streams `parked` there, as last committed."""
+    """A generation of a projection, its position `vector` and the streams `parked` there, as last committed.
 
-    def __init__(self, projection: Projection[S], shapes: Mapping[str, Shape], checkpoint: Checkpoint) -> None:
+    `serving` says whether the readers see its rows; `serve_at`, where it is not None, from which position on they may.
+    `passed` counts the events that it has passed.
+    """
+
+    def __init__(
+        self, projection: Projection[S], schema: str, shapes: Mapping[str, Shape], checkpoint: Checkpoint
+    ) -> None:
         self.projection = projection
+        self.schema = schema
+        self.serving = True
+        self.serve_at: Vector | None = None
+        self.passed = 0
         self.vector = dict(checkpoint.vector)
         self.parked = dict(checkpoint.parked)
         self._shapes = {table: shape for table, shape in shapes.items() if table != STATES}
@@ -100,7 +110,10 @@ class Follower(Generic[S]):
 
     def committed(self, prepared: Prepared[S]) -> None:
         """What was prepared is written: go on from there."""
+        self.passed += sum(after - self.vector[part] for part, after in prepared.after.items())
         self.vector.update(prepared.after)
+        if prepared.work.serve:
+            self.serving, self.serve_at = True, None
         for parked in prepared.work.parked:
             self.parked[parked.stream] = parked
         for retaken in prepared.work.retaken:
@@ -123,6 +136,11 @@ class Follower(Generic[S]):
     def due(self, states: dict[str, Remembered[S]]) -> list[RowWrite]:
         """The write of those of `states` that are due to be stored."""
         return self._memory.store(states)
+
+    def serves_from(self, after: Mapping[int, int]) -> bool:
+        """Whether the step to `after` brings it to where it may serve."""
+        wanted = self.serve_at
+        return wanted is not None and all(after.get(p, self.vector[p]) >= pos for p, pos in wanted.items())
 
     def begin(self) -> Writes:
         """No writes yet."""
@@ -179,19 +197,18 @@ class _Run(Generic[S]):
 
     def prepared(self, moves: dict[int, tuple[int, int]], parked: list[Parked], retaken: list[Retaken]) -> Prepared[S]:
         """All that the events came to."""
-        projection = self._projection
+        reached = {part: after for part, (_, after) in moves.items()}
         work = Work(
-            name=projection.name,
-            version=projection.version,
-            schema=projection.schema,
+            schema=self._follower.schema,
             moves=moves,
             writes=self._writes.statements() + self._follower.due(self.states),
             parked=parked,
             retaken=retaken,
+            serve=self._follower.serves_from(reached),
         )
-        return Prepared(work, self.states, {part: after for part, (_, after) in moves.items()})
+        return Prepared(work, self.states, reached)
 
 
 def definition(projection: Projection[Any]) -> Definition:
     """The projection's version as the store makes it."""
-    return Definition(projection.name, projection.version, projection.schema, projection.ddl)
+    return Definition(projection.name, projection.version, projection.ddl)

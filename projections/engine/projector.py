@@ -1,16 +1,17 @@
-"""Keeps the projections of one process: who holds their locks applies, a batch a transaction, from the checkpoint."""
+"""Keeps the projections of one process: who holds their leases applies, a batch a transaction, from the checkpoint."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import structlog
 
 from infra.faults import Fault
-from infra.projection_store import Parked, ProjectionWriter, RowWrite, Stopped, WriteRefused, WriteStale
+from infra.leases import LEASE_S, Leases
+from infra.projection_store import Generation, Parked, ProjectionWriter, RowWrite, Stopped, WriteRefused, WriteStale
 from projections.engine.follower import Follower, Prepared, definition
 from projections.engine.log import Batch, Entry, Log
 from projections.engine.tail import Tail
@@ -25,8 +26,8 @@ TAKE = 2_000
 CATCH_UP = 2_000
 """Events a batch; 2,000 take about 20 ms of this process in memory, for which nothing else runs in it."""
 IDLE_MS = 250
-LOCK_S = 1.0
-"""How often a lock that another process holds is asked for."""
+SHARE_S = LEASE_S / 3
+"""How often the processes share out anew what is to be kept."""
 AGAIN_S = 30.0
 """How often parked streams are tried again, besides on start."""
 AGAIN_EVENTS = 1_000
@@ -35,14 +36,15 @@ RECONNECT_S = (0.1, 2.0)
 log = structlog.get_logger(__name__)
 
 OnCommit = Callable[[Projection[Any], Sequence[RowWrite]], None]
-OnLock = Callable[[str, bool], None]
+OnLease = Callable[[str, bool], None]
 
 
 class Projector:
-    """Brings `projections` up to date and keeps them there; `run` until cancelled.
+    """Brings the generations of `projections` up to date and keeps them there; `run` until cancelled.
 
-    `on_commit` is told the rows of each committed batch, by projection, once that follows the tail; `on_lock` whether
-    this process holds the lock of each of `others`, further names that it asks the lock of.
+    Which of them this process keeps, the leases say that all such processes share. `on_commit` is told the rows of each
+    committed batch of a generation that serves, once that follows the tail; `on_lease` whether this process holds the
+    lease of each of `others`, further names that it shares.
     """
 
     def __init__(
@@ -53,7 +55,7 @@ class Projector:
         projections: Sequence[Projection[Any]],
         others: Sequence[str] = (),
         on_commit: OnCommit = lambda projection, writes: None,
-        on_lock: OnLock = lambda name, held: None,
+        on_lease: OnLease = lambda name, held: None,
     ) -> None:
         self._url = url
         self._log = log
@@ -61,7 +63,10 @@ class Projector:
         self._projections = projections
         self._others = others
         self._on_commit = on_commit
-        self._on_lock = on_lock
+        self._on_lease = on_lease
+        self._leases = Leases(url, first=others)
+        self._shared_s = 0.0
+        self._unbuilt: set[str] = set()
         self._followers: list[Follower[Any]] = []
         self._stopped: dict[int, Stopped] = {}
         self.applied = 0
@@ -70,34 +75,39 @@ class Projector:
     async def run(self) -> None:
         """Keep the projections for ever. Raises Fault("projection_changed"), which does not pass by waiting."""
         delay_s = RECONNECT_S[0]
-        while True:
-            try:
-                writer = await ProjectionWriter.connect(self._url)
+        try:
+            while True:
                 try:
-                    delay_s = RECONNECT_S[0]
-                    await self._keep(writer)
-                finally:
-                    await writer.close()
-            except Fault as fault:
-                if fault.code != "store_unavailable":
-                    raise
-                log.warning("projector_waits", code=fault.code, detail=fault.detail)
-            await asyncio.sleep(delay_s)
-            delay_s = min(delay_s * 2, RECONNECT_S[1])
+                    writer = await ProjectionWriter.connect(self._url)
+                    try:
+                        delay_s = RECONNECT_S[0]
+                        await self._keep(writer)
+                    finally:
+                        await writer.close()
+                except Fault as fault:
+                    if fault.code != "store_unavailable":
+                        raise
+                    log.warning("projector_waits", code=fault.code, detail=fault.detail)
+                except WriteStale as stale:
+                    # Our lease ran out unnoticed (a process that was stopped for a while), or the rows were dropped.
+                    log.warning("projector_overtaken", detail=str(stale))
+                await asyncio.sleep(delay_s)
+                delay_s = min(delay_s * 2, RECONNECT_S[1])
+        finally:
+            await self._leases.close()
 
     async def _keep(self, writer: ProjectionWriter) -> None:
         """Work on one connection, until it is lost."""
-        heads = await self._log.heads()
-        await writer.define([definition(each) for each in self._projections], heads)
+        await writer.define([definition(each) for each in self._projections], await self._log.heads())
         self._followers = []
         self._stopped = {stopped.part: stopped for stopped in await writer.stopped()}
-        lock_at = again_at = 0.0
+        share_at = again_at = 0.0
         linger_ms = LINGER_MS
         while True:
             began = time.monotonic()
-            if began >= lock_at:
-                lock_at = began + LOCK_S
-                if await self._ask_for_locks(writer):
+            if began >= share_at:
+                share_at = began + SHARE_S
+                if await self._share(writer):
                     again_at = began
             if began >= again_at:
                 again_at = began + AGAIN_S
@@ -118,18 +128,66 @@ class Projector:
         except TimeoutError:
             pass
 
-    async def _ask_for_locks(self, writer: ProjectionWriter) -> bool:
-        """Take the locks that are free; whether there is one more projection to keep."""
-        kept = {follower.projection.schema for follower in self._followers}
-        found = False
-        for projection in self._projections:
-            if projection.schema not in kept and await writer.lock(projection.schema):
-                checkpoint = await writer.checkpoint(projection.name, projection.version)
-                self._followers.append(Follower(projection, writer.shapes(projection.schema), checkpoint))
-                found = True
+    async def _share(self, writer: ProjectionWriter) -> bool:
+        """Share out with the other processes what is to be kept; whether there is one more generation to keep here."""
+        generations = await writer.generations()
+        able = {g.schema: (g, projection) for g in generations if (projection := self._known(g)) is not None}
+        self._tell_of_unbuilt(generations)
+        held = await self._leases.share([*able, *self._others], self._rates())
         for name in self._others:
-            self._on_lock(name, await writer.lock(name))
+            self._on_lease(name, name in held)
+        self._followers = [each for each in self._followers if each.schema in able and each.schema in held]
+        kept = {follower.schema: follower for follower in self._followers}
+        found = False
+        for schema, (generation, projection) in able.items():
+            if schema in held and schema not in kept:
+                kept[schema] = await self._follow(writer, projection, generation)
+                found = True
+            if schema in held:
+                kept[schema].serving = generation.serving
         return found
+
+    def _known(self, generation: Generation) -> Projection[Any] | None:
+        """The code that keeps up this generation, if it is to be kept up and this program has it."""
+        if generation.state != "following":
+            return None
+        which = (generation.name, generation.version)
+        return next((each for each in self._projections if (each.name, each.version) == which), None)
+
+    def _tell_of_unbuilt(self, generations: Sequence[Generation]) -> None:
+        """A version is not made here but by `khrap projections rebuild`, beside the one that serves."""
+        made = {(g.name, g.version) for g in generations}
+        for each in self._projections:
+            if (each.name, each.version) not in made and each.schema not in self._unbuilt:
+                self._unbuilt.add(each.schema)
+                log.warning("projection_not_built", projection=each.name, version=each.version)
+
+    async def _follow(
+        self, writer: ProjectionWriter, projection: Projection[Any], generation: Generation
+    ) -> Follower[Any]:
+        """Take up a generation where it stands. Raises Fault(`log_restored`) where the log does not reach so far."""
+        schema = generation.schema
+        checkpoint = await writer.checkpoint(schema)
+        heads = await self._log.heads()
+        refuse_ahead(schema, checkpoint.vector, heads)
+        follower = Follower(projection, schema, await writer.shapes(schema), checkpoint)
+        if not generation.serving and not generation.served:
+            follower.serve_at = heads
+            if follower.serves_from({}):
+                await writer.serve_first(schema)
+                follower.serve_at = None
+        self._followers.append(follower)
+        return follower
+
+    def _rates(self) -> dict[str, int]:
+        """Events a second that each generation has passed since it was last asked."""
+        now = time.monotonic()
+        seconds, self._shared_s = now - self._shared_s, now
+        rates = {}
+        for follower in self._followers:
+            rates[follower.schema] = round(follower.passed / seconds)
+            follower.passed = 0
+        return rates
 
     async def _note_holes(self, writer: ProjectionWriter) -> None:
         holes = self._log.holes
@@ -184,9 +242,6 @@ class Projector:
             await writer.apply([each.work for _, each in prepared])
         except WriteRefused as refused:
             await self._narrow_down(writer, followers, batch, refused, live)
-        except WriteStale as stale:
-            # Another process applies although we hold the locks: ours were lost with a connection that came back.
-            raise Fault("store_unavailable", f"the checkpoint was moved by another process: {stale}") from stale
         else:
             self.applied += len(batch.entries)
             for follower, each in prepared:
@@ -194,13 +249,13 @@ class Projector:
 
     def _committed(self, follower: Follower[Any], prepared: Prepared[Any], live: bool) -> None:
         follower.committed(prepared)
-        name = follower.projection.schema
+        name = follower.schema
         for parked in prepared.work.parked:
             log.error("stream_parked", projection=name, stream=parked.stream, seq=parked.seq, code=parked.code)
         for retaken in prepared.work.retaken:
             if retaken.parked is None:
                 log.info("stream_resumed", projection=name, stream=retaken.stream, seq=retaken.seq)
-        if live:
+        if live and follower.serving:
             self._on_commit(follower.projection, prepared.work.writes)
 
     async def _narrow_down(
@@ -230,7 +285,7 @@ class Projector:
         missing = follower.missing(ready)
         if not missing:
             return
-        stored = await writer.states(follower.projection.schema, list(missing))
+        stored = await writer.states(follower.schema, list(missing))
 
         async def one(stream: str, before: int) -> None:
             state = stored.get(stream)
@@ -264,6 +319,18 @@ class Projector:
             if after is None or after.seq == parked.seq:
                 return
             parked = after
+
+
+def refuse_ahead(schema: str, vector: Mapping[int, int], heads: Mapping[int, int]) -> None:
+    """Raises Fault(`log_restored`) where a generation has passed events that the log does not have."""
+    ahead = [part for part, pos in vector.items() if pos > heads.get(part, 0)]
+    if ahead:
+        part = min(ahead)
+        raise Fault(
+            "log_restored",
+            f"{schema} has passed position {vector[part]} of part {part}, and the log ends at {heads.get(part, 0)}: an "
+            "older backup was restored. Stop all processes and run `khrap db restored --by NAME --and NAME`",
+        )
 
 
 def _now_ms() -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from domain.ledger import POSTED, Book, Mismatch, Postings, TableBook, opening, post
-from domain.ledger.books import Disputed, NewAccount, NewTable
+from domain.ledger.books import NewAccount, NewTable
 from projections.engine.types import Add, CannotApply, Change, Insert, Projection, Recorded
 
 NAME = "ledger"
@@ -31,8 +31,8 @@ def step(state: Book, recorded: Recorded) -> tuple[Book, Sequence[Change]]:
 
 
 def _onward(after: Book) -> Book | None:
-    """T12: the state of a hand in dispute, which ops may yet void; outside a hand nothing makes a mismatch good."""
-    disputed = isinstance(after, TableBook) and after.hand is not None and isinstance(after.hand.phase, Disputed)
+    """T12, R5: the state of a hand in dispute, which may yet be voided or corrected; nothing else is made good."""
+    disputed = isinstance(after, TableBook) and after.mismatch is not None and not after.lost
     return after if disputed else None
 
 

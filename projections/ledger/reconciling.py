@@ -111,7 +111,7 @@ class _Row(Struct, frozen=True):
 async def _snapshot(reader: ProjectionReader) -> tuple[dict[int, int], dict[int, Money]]:
     vector: dict[int, int] = {}
     kept: dict[int, Money] = {}
-    for row in await reader.rows(NAME, SNAPSHOT, {"name": NAME}, _Row):
+    for row in await reader.rows(NAME, SNAPSHOT, {}, _Row):
         if row.account:
             kept.setdefault(row.part, {})[row.account, row.currency] = row.amount
         else:

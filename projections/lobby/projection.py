@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from domain.events import (
     BankReturned,
+    HandCorrected,
     HandSettled,
     HandStarted,
     HandVoided,
@@ -62,6 +63,8 @@ State = LobbyTable | None
 
 def step(state: State, recorded: Recorded) -> tuple[State, list[Change]]:
     """The table after the event, and its row; a closed table is forgotten, its row stays."""
+    if state is None and isinstance(recorded.event, HandCorrected):
+        return None, []  # R5 of a closed table: nothing of it is in its row
     after = replace(_changed(state, recorded), seq=recorded.seq, changed_ms=recorded.at_ms)
     return (None if after.closed else after), [Put("lobby_table", _row(after, recorded))]
 
@@ -99,6 +102,9 @@ def _changed(state: State, recorded: Recorded) -> LobbyTable:
             return replace(state, halted=reason)
         case TableResumed():
             return replace(state, halted=None)
+        case HandCorrected(bank_moved=moved, resumes=resumes):
+            halted = None if resumes else state.halted
+            return replace(state, carried_bank=state.carried_bank + moved, halted=halted)
         case TableClosing():
             return replace(state, closing=True)
         case TableClosed():
@@ -155,6 +161,7 @@ LOBBY: Projection[State] = Projection(
         BankReturned,
         TableHalted,
         TableResumed,
+        HandCorrected,
         TableClosing,
         TableClosed,
     ),

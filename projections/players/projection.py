@@ -7,7 +7,16 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from domain.events import BankReturned, HandSettled, HandStarted, PlayerLeft, PlayerSat, TableClosed, TableOpened
+from domain.events import (
+    BankReturned,
+    HandCorrected,
+    HandSettled,
+    HandStarted,
+    PlayerLeft,
+    PlayerSat,
+    TableClosed,
+    TableOpened,
+)
 from projections.engine.types import Add, Change, Delete, Projection, Put, Recorded
 
 
@@ -32,12 +41,14 @@ State = PlayersTable | None
 
 
 def step(state: State, recorded: Recorded) -> tuple[State, list[Change]]:
-    """Seats taken and left, hands counted, nets summed."""
+    """Seats taken and left, hands counted, nets summed. A correction after the table closed (R5) is not in the nets."""
     table_id = recorded.stream.removeprefix("table-")
     event = recorded.event
     if isinstance(event, TableOpened):
         settings = event.settings
         return PlayersTable(game=settings.game, currency=settings.currency, stake=settings.stake), []
+    if state is None and isinstance(event, HandCorrected):
+        return None, []
     assert state is not None, f"{recorded.stream} was not opened"
     match event:
         case PlayerSat(player=player, seat=seat):
@@ -61,6 +72,8 @@ def step(state: State, recorded: Recorded) -> tuple[State, list[Change]]:
             return state, [_result(state, table_id, d.player, 1, after[d.seat] - d.purse) for d in state.dealt]
         case BankReturned(player=player, amount=amount):
             return state, [_result(state, table_id, player, 0, amount)]
+        case HandCorrected(players=players):
+            return state, [_result(state, table_id, p.player, 0, p.moved) for p in players if p.moved]
         case TableClosed():
             return None, []
         case _:
@@ -77,7 +90,7 @@ PLAYERS: Projection[State] = Projection(
     version=1,
     ddl=(Path(__file__).parent / "schema.sql").read_text(),
     streams=("table-",),
-    handles=(TableOpened, PlayerSat, PlayerLeft, HandStarted, HandSettled, BankReturned, TableClosed),
+    handles=(TableOpened, PlayerSat, PlayerLeft, HandStarted, HandSettled, HandCorrected, BankReturned, TableClosed),
     state=PlayersTable,
     initial=None,
     step=step,

@@ -24,9 +24,9 @@ from infra.projection_store import (
 from tests.conftest import Database
 
 DDL = "create table item (id int primary key, name text not null, tags jsonb not null)"
-ITEMS = Definition("items", 1, "items_v1", DDL)
+ITEMS = Definition("items", 1, DDL)
 COLUMNS = ("id", "name", "tags")
-PARTS = range(4)
+PARTS = dict.fromkeys(range(4), 0)
 
 
 @pytest.fixture
@@ -34,6 +34,7 @@ async def writer(database: Database) -> AsyncIterator[ProjectionWriter]:
     """The application's writer, with one projection defined."""
     writer = await ProjectionWriter.connect(database.app_url)
     await writer.define([ITEMS], PARTS)
+    await writer.shapes("items_v1")
     yield writer
     await writer.close()
 
@@ -46,8 +47,6 @@ def work(
 ) -> Work:
     """What one batch comes to."""
     return Work(
-        name="items",
-        version=1,
         schema="items_v1",
         moves=moves,
         writes=list(writes),
@@ -81,7 +80,7 @@ async def test_writes_rows_and_moves_the_checkpoint(writer: ProjectionWriter, da
         ]
     )
     assert rows(database) == [(1, "new", []), (3, "third", [])]
-    assert (await writer.checkpoint("items", 1)).vector == {0: 0, 1: 6, 2: 0, 3: 2}
+    assert (await writer.checkpoint("items_v1")).vector == {0: 0, 1: 6, 2: 0, 3: 2}
 
 
 async def test_nothing_is_written_from_where_the_checkpoint_is_not(
@@ -93,7 +92,7 @@ async def test_nothing_is_written_from_where_the_checkpoint_is_not(
     with pytest.raises(WriteStale):
         await writer.apply([work({0: (0, 7), 1: (0, 5)}, stale)])
     assert rows(database) == []
-    assert (await writer.checkpoint("items", 1)).vector == {0: 0, 1: 5, 2: 0, 3: 0}
+    assert (await writer.checkpoint("items_v1")).vector == {0: 0, 1: 5, 2: 0, 3: 0}
     await writer.apply([work({1: (5, 6)}, stale)])
     assert len(rows(database)) == 1
 
@@ -113,7 +112,7 @@ async def test_a_refused_row_leaves_nothing_and_the_connection_usable(
 async def test_parked_streams_stand_beside_the_checkpoint(writer: ProjectionWriter, database: Database) -> None:
     parked = Parked("table-1", 2, 7, "mismatch", "a reason", 1_000)
     await writer.apply([work({2: (0, 9)}, parked=(parked,))])
-    assert (await writer.checkpoint("items", 1)).parked == {"table-1": parked}
+    assert (await writer.checkpoint("items_v1")).parked == {"table-1": parked}
     async with ProjectionReader(database.app_url) as reader:
         assert await reader.parked("items") == [parked]
         later = Parked("table-1", 2, 8, "mismatch", "another", 1_000)
@@ -138,20 +137,6 @@ async def test_a_lost_connection_is_a_fault(writer: ProjectionWriter, database: 
         await writer.apply([work({1: (0, 5)})])
 
 
-async def test_one_lock_holder_at_a_time(writer: ProjectionWriter, database: Database) -> None:
-    other = await ProjectionWriter.connect(database.app_url)
-    assert await writer.lock("items_v1")
-    assert await writer.lock("items_v1")
-    assert not await other.lock("items_v1")
-    assert await other.lock("others_v1")
-    await writer.close()
-    for _ in range(200):
-        if await other.lock("items_v1"):
-            break
-    assert await other.lock("items_v1")
-    await other.close()
-
-
 async def test_reading_before_any_version_serves_is_a_fault(database: Database) -> None:
     async with ProjectionReader(database.app_url) as reader:
         with pytest.raises(Fault, match="projection_missing"):
@@ -160,9 +145,9 @@ async def test_reading_before_any_version_serves_is_a_fault(database: Database) 
 
 
 async def test_a_table_without_a_key_is_our_mistake(writer: ProjectionWriter) -> None:
+    await writer.define([Definition("bare", 1, "create table bare (id int)")], PARTS)
     with pytest.raises(AssertionError, match="primary key"):
-        await writer.define([Definition("bare", 1, "bare_v1", "create table bare (id int)")], PARTS)
-    await writer.define([Definition("bare", 1, "bare_v1", "create table bare (id int primary key)")], PARTS)
+        await writer.shapes("bare_v1")
 
 
 async def test_a_database_without_the_registry_is_told_so(writer: ProjectionWriter, database: Database) -> None:

@@ -75,7 +75,7 @@ class Bench(Struct):
         writer = await ProjectionWriter.connect(self.database.app_url)
         try:
             await writer.define([definition(projection)], await self.world.store.part_heads())
-            return writer.shapes(projection.schema)
+            return await writer.shapes(projection.schema)
         finally:
             await writer.close()
 

@@ -104,6 +104,6 @@ async def _behind_by(bench: Bench, part: int, pos: int) -> bool:
     with psycopg.connect(bench.database.owner_url) as connection:
         behind = connection.execute(
             "select c.part, c.pos from projection.checkpoint c join store.part_head h using (part)"
-            " where c.name = 'counting' and c.pos < h.last_pos"
+            " where c.schema_name = 'counting_v1' and c.pos < h.last_pos"
         ).fetchall()
     return behind == [(part, pos)]

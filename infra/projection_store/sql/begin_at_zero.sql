@@ -1,2 +1,2 @@
-insert into projection.checkpoint (name, version, part, pos)
-select %s, %s, part, 0 from unnest(%s::smallint[]) part
+insert into projection.checkpoint (schema_name, part, pos)
+select %s, part, 0 from unnest(%s::smallint[]) part

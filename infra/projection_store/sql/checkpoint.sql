@@ -1,1 +1,1 @@
-select part, pos from projection.checkpoint where name = %s and version = %s
+select part, pos from projection.checkpoint where schema_name = %s

@@ -1,4 +1,4 @@
 select stream, part, seq, code, reason, since_ms
 from projection.parked
-where name = %(name)s and version = %(version)s
+where schema_name = %s
 order by stream

@@ -1,3 +1,3 @@
-insert into projection.version (name, version, schema_name, ddl_digest, serving)
-select %(name)s, %(version)s, %(schema)s, %(digest)s,
-    not exists (select from projection.version v where v.name = %(name)s and v.serving)
+insert into projection.generation (name, version, generation, schema_name, ddl_digest, state, serving, served_at)
+values (%(name)s, %(version)s, %(generation)s, %(schema)s, %(digest)s, %(state)s, %(serving)s,
+    case when %(serving)s then now() end)

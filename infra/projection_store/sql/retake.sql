@@ -1,2 +1,2 @@
 delete from projection.parked
-where name = $1 and version = $2 and stream = $3 and seq = $4
+where schema_name = $1 and stream = $2 and seq = $3
