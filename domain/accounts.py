@@ -6,7 +6,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from domain.commands import AccountCommand, Deposit, MoveIn, MoveOut, OpenAccount, Withdraw
+from domain.commands import AccountCommand, Compensate, Deposit, MoveIn, MoveOut, OpenAccount, Withdraw
 from domain.events import (
     AccountEvent,
     AccountOpened,
@@ -16,6 +16,7 @@ from domain.events import (
     CashedOut,
     Deposited,
     Event,
+    HandCorrected,
     PlayerLeft,
     PlayerSat,
     PurseToppedUp,
@@ -58,6 +59,11 @@ def decide(account: Account | None, command: AccountCommand) -> AccountEvent | R
         case MoveOut(table_id=table_id, amount=amount, kind=kind):
             balance = valid(account.balance + amount)
             return CashedOut(table_id=table_id, amount=amount, balance=balance, kind=kind)
+        case Compensate(dispute_id=dispute_id, amount=amount):
+            if account.balance + amount > ACCOUNT_LIMIT:
+                return Refused("account_limit", "T2", f"with a deposit an account holds at most {ACCOUNT_LIMIT}")
+            balance = account.balance + amount
+            return Adjusted(amount=amount, balance=balance, reason="compensation", dispute_id=dispute_id)
         case _:
             assert_never(command)
 
@@ -97,6 +103,11 @@ def moves(events: tuple[Event, ...], table_id: str, at_ms: int) -> dict[str, lis
             case BankReturned(player=player, amount=amount):
                 move = MoveOut(at_ms=at_ms, table_id=table_id, amount=amount, kind="bank")
                 found.setdefault(player, []).append(move)
+            case HandCorrected(players=players):
+                for p in players:
+                    if p.to == "account" and p.moved:
+                        move = MoveOut(at_ms=at_ms, table_id=table_id, amount=p.moved, kind="purse")
+                        found.setdefault(p.player, []).append(move)
             case _:
                 pass
     return found

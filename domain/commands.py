@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from domain.actions import Action
-from domain.events import Settings
+from domain.events import CorrectionBasis, DealtIn, Result, Settings
 
 
 class Fresh(Struct, frozen=True, kw_only=True):
@@ -133,6 +133,22 @@ class ResumeTable(Command, frozen=True, kw_only=True):
     reason: str
 
 
+class CorrectHand(Command, frozen=True, kw_only=True):
+    """R5: two reviewers put a settled hand right: `right` counts in place of `recorded`. `players` were dealt in.
+
+    `resumes`: whether no other hand of the table awaits its correction.
+    """
+
+    hand_id: str
+    dispute_id: str
+    reviewers: tuple[str, str]
+    basis: CorrectionBasis
+    players: tuple[DealtIn, ...]
+    recorded: Result
+    right: Result
+    resumes: bool
+
+
 class CloseTable(Command, frozen=True, kw_only=True):
     """T13: closes after the running hand."""
 
@@ -168,6 +184,7 @@ TableCommand = (
     | AutoTopUp
     | HaltTable
     | ResumeTable
+    | CorrectHand
     | CloseTable
     | CompleteClose
     | Void
@@ -210,4 +227,11 @@ class MoveOut(Command, frozen=True, kw_only=True):
     kind: Literal["purse", "bank"]
 
 
-AccountCommand = OpenAccount | Deposit | Withdraw | MoveIn | MoveOut
+class Compensate(Command, frozen=True, kw_only=True):
+    """R4: from the house to a player, by two reviewers."""
+
+    dispute_id: str
+    amount: int
+
+
+AccountCommand = OpenAccount | Deposit | Withdraw | MoveIn | MoveOut | Compensate

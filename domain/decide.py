@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from domain import decide_hand, decide_seats
+from domain import decide_correction, decide_hand, decide_seats
 from domain.commands import (
     Act,
     AutoTopUp,
@@ -13,6 +13,7 @@ from domain.commands import (
     CloseTable,
     CompleteClose,
     CompleteLeave,
+    CorrectHand,
     HaltTable,
     Leave,
     OpenTable,
@@ -47,7 +48,7 @@ def decide(table: Table | None, command: TableCommand) -> Events | Refused:
         assert 0 <= command.settings.stake <= command.settings.entry_limit, command.settings
         return (TableOpened(settings=command.settings), commit(command.fresh))
     assert table is not None, type(command)
-    if table.closed:
+    if table.closed and not isinstance(command, CorrectHand):
         return Refused("table_closing", "T13", "the table is closed")
     events = _DECIDERS[type(command)](table, command)
     return events if isinstance(events, Refused) else _with_state(table, events, command.at_ms)
@@ -85,6 +86,7 @@ _DECIDERS: dict[type, Callable[[Table, Any], Events | Refused]] = {
     RemoveIdle: decide_seats.remove_idle,
     HaltTable: decide_seats.halt,
     ResumeTable: decide_seats.resume,
+    CorrectHand: decide_correction.correct,
     CloseTable: decide_seats.close,
     CompleteClose: decide_seats.complete_close,
     StartHand: decide_hand.start,

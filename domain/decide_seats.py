@@ -198,10 +198,10 @@ def _gone(table: Table, seat: Seat, reason: Literal["left", "idle"]) -> Events:
     """T3, T13: the purse goes back, and with the last player the carried bank."""
     left = PlayerLeft(seat=seat.seat, player=seat.player, purse=seat.purse, reason=reason)
     last = len(table.seats) == 1
-    return (left, *(_bank_returned(table) if last else ()))
+    return (left, *(bank_returned(table) if last else ()))
 
 
-def _bank_returned(table: Table) -> Events:
+def bank_returned(table: Table) -> Events:
     """T13: to those dealt into the last settled hand, the remainder from the lowest seat."""
     if not table.carried_bank:
         return ()
@@ -239,4 +239,4 @@ def complete_close(table: Table, command: CompleteClose) -> Events | Refused:
     disclosed: Events = ()
     if table.next_hand is not None:
         disclosed = (disclose(table, table.next_hand.hand_id, table.next_hand.server_seed, used=False),)
-    return (*left, *_bank_returned(table), *disclosed, TableClosed())
+    return (*left, *bank_returned(table), *disclosed, TableClosed())

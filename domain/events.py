@@ -20,7 +20,7 @@ By = Literal["player", "clock"]
 Disclosure = Literal["after_hand", "compliance_only"]
 
 
-class Event(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+class Event(Struct, frozen=True, gc=False, kw_only=True, tag_field="type", omit_defaults=True):
     """What all events share; the moment and the author stand beside the event, not in it."""
 
     VERSION: ClassVar[int] = 1
@@ -29,7 +29,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=T
 # --- what the events are made of
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class Settings(Struct, frozen=True, gc=False, kw_only=True):
     """T1: what a table is, fixed when it opens. `options` names the game."""
 
     currency: str
@@ -52,7 +52,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         return str(type(self.options).__struct_config__.tag)
 
 
-class Seat(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Seat(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """A seated player between hands. T2, T3, T11.
 
     `purse` is as of the last settled hand; while a hand runs the purse of a dealt-in player is in the hand.
@@ -71,7 +71,7 @@ class Seat(Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle_since_ms: int | None = None
 
 
-class Departure(Struct, frozen=True, kw_only=True):
+class Departure(Struct, frozen=True, gc=False, kw_only=True):
     """T2: what a player took away, when, and which carried bank he left behind (`bank_no`)."""
 
     player: str
@@ -80,21 +80,21 @@ class Departure(Struct, frozen=True, kw_only=True):
     bank_no: int
 
 
-class DealtIn(Struct, frozen=True, kw_only=True):
+class DealtIn(Struct, frozen=True, gc=False, kw_only=True):
     """Who was dealt into a hand, for T13."""
 
     seat: int
     player: str
 
 
-class Halt(Struct, frozen=True, kw_only=True):
+class Halt(Struct, frozen=True, gc=False, kw_only=True):
     """Why a table is halted. `fault`: an alarm of the books, not a wish of ops (T12)."""
 
     reason: str
     fault: bool
 
 
-class TableRecord(Struct, frozen=True, kw_only=True):
+class TableRecord(Struct, frozen=True, gc=False, kw_only=True):
     """The whole state of a table but the hand: a fold may begin at an event that holds one.
 
     `dealer` is the seat that deals next, None before the first hand (T14). `bank_no` counts the banks that were
@@ -115,14 +115,14 @@ class TableRecord(Struct, frozen=True, kw_only=True):
     closing: bool = False
 
 
-class SeatAmount(Struct, frozen=True, kw_only=True):
+class SeatAmount(Struct, frozen=True, gc=False, kw_only=True):
     """An amount of one seat's, in minor units."""
 
     seat: int
     amount: int
 
 
-class PlayerResult(Struct, frozen=True, kw_only=True):
+class PlayerResult(Struct, frozen=True, gc=False, kw_only=True):
     """H: one dealt-in player's part of a hand's result."""
 
     seat: int
@@ -138,7 +138,7 @@ class PlayerResult(Struct, frozen=True, kw_only=True):
 Ending = Literal["played", "four_aces", "uncontested", "voided"]
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class Result(Struct, frozen=True, gc=False, kw_only=True):
     """H: the result of a hand. `bank` is B (T6), `carried_bank` what the next hand finds."""
 
     ending: Ending
@@ -247,6 +247,37 @@ class TableResumed(Event, frozen=True, kw_only=True, tag="table_resumed"):
     """The table goes on."""
 
     reason: str
+
+
+class PlayerCorrected(Struct, frozen=True, gc=False, kw_only=True):
+    """R5: what a correction owes a player, below zero what he had too much, and what of that was moved and where."""
+
+    seat: int
+    player: str
+    due: int
+    moved: int
+    to: Literal["purse", "account"] = "purse"
+
+
+CorrectionBasis = Literal["rules", "returned"]
+"""R5: the result that the rules give for the words and cards as played, or all given back as T12 has it."""
+
+
+class HandCorrected(Event, frozen=True, kw_only=True, tag="hand_corrected"):
+    """R5: two reviewers put a wrongly settled hand right; `result` counts in place of the recorded one.
+
+    `bank_due` is the bank's part, `bank_moved` what of it was moved. `resumes`: whether the table goes on by it.
+    """
+
+    hand_id: str
+    dispute_id: str
+    reviewers: tuple[str, ...]
+    basis: CorrectionBasis
+    result: Result
+    players: tuple[PlayerCorrected, ...] = ()
+    bank_due: int = 0
+    bank_moved: int = 0
+    resumes: bool = True
 
 
 class TableClosing(Event, frozen=True, kw_only=True, tag="table_closing"):
@@ -517,6 +548,7 @@ TableEvent = (
     | TableStateWritten
     | TableHalted
     | TableResumed
+    | HandCorrected
     | TableClosing
     | BankReturned
     | TableClosed

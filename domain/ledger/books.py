@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from domain.cards import Card
-from domain.events import Result, SeatAmount, Settings
+from domain.events import CorrectionBasis, Result, SeatAmount, Settings
 from domain.ledger.postings import Mismatch, Posting
 
 PASSED = "passed"
@@ -50,13 +50,13 @@ class Paying(Struct, frozen=True, tag=True):
 
 
 class Disputed(Struct, frozen=True, tag=True):
-    """The record differed in this hand. Nothing of it counts, unless it is voided (T12).
+    """The record differed in this running hand. Nothing of it counts, unless it is voided (T12) or corrected (R5).
 
-    `held` are postings of those who sat down, topped up or left meanwhile: nothing of the stream is posted until then.
+    `shadow` is the hand as it is reckoned on, without what was recorded wrongly; None once the record leaves the rules.
     """
 
     mismatch: Mismatch
-    held: tuple[Posting, ...] = ()
+    shadow: HandBook | None = None
 
 
 Phase = Awaiting | Speaking | Tricks | Paying | Disputed
@@ -99,6 +99,21 @@ class HandBook(Struct, frozen=True, kw_only=True):
     first_cutter: int | None = None
 
 
+class HandDispute(Struct, frozen=True, kw_only=True):
+    """A hand that ended otherwise than it is reckoned: what was `recorded`, and what is `right` on which `basis` (R5).
+
+    What came after it is followed as recorded. `postings` are those that come to `right`.
+    """
+
+    hand_id: str
+    players: tuple[tuple[int, str], ...]
+    mismatch: Mismatch
+    recorded: Result
+    right: Result
+    basis: CorrectionBasis
+    postings: tuple[Posting, ...]
+
+
 class Purse(Struct, frozen=True):
     """A seated player's purse, in minor units; of one dealt in, as before the hand."""
 
@@ -122,7 +137,11 @@ class NewTable(Struct, frozen=True, tag=True):
 
 
 class TableBook(Struct, frozen=True, kw_only=True, tag=True):
-    """A table's money: `purses` in seat order, `bank` as carried. `returning` are the parts of T13 still to come."""
+    """A table's money: `purses` in seat order, `bank` as carried. `returning` are the parts of T13 still to come.
+
+    `disputes` are ended hands that await their correction; `held` are postings that wait until none is left. `lost`:
+    something else differed meanwhile, so that no correction makes this book good.
+    """
 
     stream: str
     settings: Settings
@@ -131,6 +150,17 @@ class TableBook(Struct, frozen=True, kw_only=True, tag=True):
     last_dealt_in: tuple[tuple[int, str], ...] = ()
     returning: tuple[BankPart, ...] = ()
     hand: HandBook | None = None
+    disputes: tuple[HandDispute, ...] = ()
+    held: tuple[Posting, ...] = ()
+    lost: bool = False
+
+    @property
+    def mismatch(self) -> Mismatch | None:
+        """The first difference that is not made good."""
+        if self.disputes:
+            return self.disputes[0].mismatch
+        hand = self.hand
+        return hand.phase.mismatch if hand is not None and isinstance(hand.phase, Disputed) else None
 
     @property
     def table(self) -> str:

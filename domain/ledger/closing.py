@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from domain.events import HandSettled, HandVoided, PlayerResult, Result
 from domain.ledger import accounts
-from domain.ledger.books import PASSED, Awaiting, Dealt, Disputed, HandBook, Paying, Purse, TableBook
+from domain.ledger.books import PASSED, Awaiting, Dealt, HandBook, Paying, Purse, TableBook
 from domain.ledger.laws import law_of
 from domain.ledger.postings import Differs, Posting, Postings, expect
 from domain.ledger.settling import fine_clause, with_result
@@ -43,19 +43,30 @@ def voided(book: TableBook, hand: HandBook, event: HandVoided, seq: int) -> tupl
     expect("S2", "the hand that is voided", event.hand_id, hand.hand_id)
     if event.cause == "no_declarer" and not (isinstance(hand.phase, Awaiting) and hand.phase.next == "void"):
         raise Differs("T12", "the end of the hand", "voided for want of a declarer", None)
-    table = book.table
-    bank = accounts.bank(table)
+    reckoned, postings = given_back(book, hand, seq)
     recorded = {r.seat: r.amount for r in event.returned}
+    back = {p.credit: p.amount for p in postings}
+    for p in hand.players:
+        due = back.get(accounts.purse(book.table, p.player), 0)
+        expect("T12", f"what goes back to seat {p.seat}", recorded.pop(p.seat, 0), due)
+    for seat, amount in recorded.items():
+        raise Differs("T12", f"what goes back to seat {seat}", amount, None)
+    _compare_tables(event.result, reckoned, "T12", "T12", "T12", "T12")
+    for was, due_result in zip(event.result.players, reckoned.players, strict=True):
+        _compare_players(was, due_result, "T12", "T12", "T12")
+    return _released(book, replace(hand, postings=(*hand.postings, *postings)), reckoned, book.last_dealt_in)
+
+
+def given_back(book: TableBook, hand: HandBook, seq: int) -> tuple[Result, tuple[Posting, ...]]:
+    """T12: the result of a hand that comes to nothing, and the postings that give back what was put into the bank."""
+    bank = accounts.bank(book.table)
     players, postings = [], []
     for p in hand.players:
-        account = accounts.purse(table, p.player)
+        account = accounts.purse(book.table, p.player)
         put_in = sum(e.amount for e in hand.postings if e.debit == account and e.credit == bank)
-        expect("T12", f"what goes back to seat {p.seat}", recorded.pop(p.seat, 0), put_in)
         if put_in:
             postings.append(Posting(bank, account, put_in, "T12", seq, hand.hand_id))
         players.append(_as_before(p, put_in))
-    for seat, amount in recorded.items():
-        raise Differs("T12", f"what goes back to seat {seat}", amount, None)
     reckoned = Result(
         ending="voided",
         bank=hand.carried,
@@ -63,10 +74,7 @@ def voided(book: TableBook, hand: HandBook, event: HandVoided, seq: int) -> tupl
         next_dealer=hand.dealer,
         players=tuple(players),
     )
-    _compare_tables(event.result, reckoned, "T12", "T12", "T12", "T12")
-    for was, due in zip(event.result.players, reckoned.players, strict=True):
-        _compare_players(was, due, "T12", "T12", "T12")
-    return _released(book, replace(hand, postings=(*hand.postings, *postings)), reckoned, book.last_dealt_in)
+    return reckoned, tuple(postings)
 
 
 def _as_before(p: Dealt, put_in: int) -> PlayerResult:
@@ -80,6 +88,14 @@ def _as_before(p: Dealt, put_in: int) -> PlayerResult:
         fine_paid=0,
         purse=p.purse + put_in,
     )
+
+
+def compare_corrected(was: Result, due: Result) -> None:
+    """R5: a corrected result is the right one, field by field. Raises Differs."""
+    _compare_tables(was, due, "R5", "R5", "R5", "R5")
+    for recorded, right in zip(was.players, due.players, strict=True):
+        for name in PlayerResult.__struct_fields__:
+            expect("R5", f"the {name} of seat {right.seat}", getattr(recorded, name), getattr(right, name))
 
 
 def _compare_tables(was: Result, due: Result, ending: str, bank: str, carried: str, dealer: str) -> None:
@@ -135,5 +151,4 @@ def _released(
         last_dealt_in=last_dealt_in,
         hand=None,
     )
-    held = hand.phase.held if isinstance(hand.phase, Disputed) else ()
-    return after, Postings(book.settings.currency, (*held, *hand.postings))
+    return after, Postings(book.settings.currency, hand.postings)

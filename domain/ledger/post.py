@@ -32,6 +32,7 @@ from domain.events import (
     FinePaid,
     FourAcesShown,
     HandCommitted,
+    HandCorrected,
     HandExamined,
     HandSettled,
     HandStarted,
@@ -57,9 +58,9 @@ from domain.events import (
     VoidProposed,
     Withdrawn,
 )
-from domain.ledger import account, accounts, closing, play, settling, table
+from domain.ledger import account, closing, disputing, play, settling, table
 from domain.ledger.books import AccountBook, Book, Disputed, HandBook, NewAccount, NewTable, TableBook
-from domain.ledger.postings import Differs, Mismatch, Outcome, Posting, Postings
+from domain.ledger.postings import Differs, Mismatch, Outcome, Postings
 
 UNPOSTED: frozenset[type[Event]] = frozenset(
     {
@@ -98,6 +99,7 @@ _TABLE: dict[type[Event], Callable[[TableBook, Any, int, bytes], tuple[TableBook
     TableClosed: table.closed,
     TableStateWritten: table.state_written,
     HandStarted: table.hand_started,
+    HandCorrected: disputing.corrected,
 }
 
 _HAND: dict[type[Event], Callable[[TableBook, HandBook, Any, int], HandBook]] = {
@@ -131,50 +133,72 @@ def post(book: Book, event: Event, seq: int, command_id: bytes) -> tuple[Book, O
     """The book after event number `seq` of its stream, of a command of 16 bytes, and what is posted.
 
     A hand's postings come together at its end. Where the record differs nothing is posted. Outside a hand the book
-    stays as it was. Within one the hand is `Disputed`: every later event that counts is answered with the same
-    Mismatch and nothing is posted for the stream, until ops void that hand; then all that waited is posted at once.
-    Raises UnknownRules for a game or version that this ledger does not know.
+    stays as it was. Within one the hand is in dispute: every later event that counts is followed as recorded and
+    answered with the same Mismatch, until ops void that hand (T12) or it is corrected (R5); then all that waited is
+    posted at once. Raises UnknownRules for a game or version that this ledger does not know.
     """
-    kind = type(event)
-    if kind in UNPOSTED:
+    if type(event) in UNPOSTED:
         return book, None
-    hand = book.hand if isinstance(book, TableBook) else None
-    if isinstance(book, TableBook) and hand is not None and isinstance(hand.phase, Disputed):
-        return _disputed(book, hand, hand.phase, event, seq, command_id)
+    if not isinstance(book, TableBook):
+        try:
+            return _posted(book, event, seq, command_id)
+        except Differs as differs:
+            return book, _mismatch(book, None, seq, differs)
+    if book.lost:
+        return book, book.mismatch
+    hand = book.hand
     try:
-        if isinstance(book, TableBook):
-            # Most events are those of a hand: they are looked up first.
-            follow = _HAND.get(kind)
-            if hand is not None and follow is not None:
-                return replace(book, hand=follow(book, hand, event, seq)), None
-            end = _HAND_ENDS.get(kind)
-            if hand is not None and end is not None:
-                return end(book, hand, event, seq)
-            return _step(_TABLE, event)(book, event, seq, command_id)
-        match book:
-            case AccountBook():
-                return _step(_ACCOUNT, event)(book, event, seq, command_id)
-            case NewTable():
-                return _step(_NEW_TABLE, event)(book, event), None
-            case NewAccount():
-                return _step(_NEW_ACCOUNT, event)(book, event), None
-            case _:
-                assert_never(book)
+        after, posted = _table_posted(book, event, seq, command_id)
     except Differs as differs:
-        mismatch = Mismatch(
-            stream=book.stream,
-            hand_id="" if hand is None else hand.hand_id,
-            seq=seq,
-            clause=differs.clause,
-            what=differs.what,
-            recorded=differs.recorded,
-            reckoned=differs.reckoned,
-        )
-        if not isinstance(book, TableBook) or hand is None or type(event) in _TABLE:
+        if book.mismatch is not None and (hand is None or isinstance(hand.phase, Disputed) or type(event) in _TABLE):
+            lost = replace(book, lost=True)
+            return lost, lost.mismatch
+        mismatch = _mismatch(book, hand, seq, differs)
+        if hand is None or type(event) in _TABLE:
             return book, mismatch
-        if isinstance(event, BankToppedUp):
-            hand = _as_recorded(book, hand, event, seq)
-        return replace(book, hand=replace(hand, phase=Disputed(mismatch))), mismatch
+        after = disputing.begun(book, hand, event, seq, mismatch, _HAND.get(type(event)))
+        return after, after.mismatch
+    return disputing.waiting(after, posted)
+
+
+def _table_posted(book: TableBook, event: Event, seq: int, command_id: bytes) -> tuple[TableBook, Postings | None]:
+    hand, kind = book.hand, type(event)
+    if hand is not None and isinstance(hand.phase, Disputed) and kind not in _TABLE:
+        return disputing.followed(book, hand, event, seq, _HAND.get(kind))
+    # Most events are those of a hand: they are looked up first.
+    follow = _HAND.get(kind)
+    if hand is not None and follow is not None:
+        return replace(book, hand=follow(book, hand, event, seq)), None
+    end = _HAND_ENDS.get(kind)
+    if hand is not None and end is not None:
+        return end(book, hand, event, seq)
+    return _step(_TABLE, event)(book, event, seq, command_id)
+
+
+def _posted(
+    book: AccountBook | NewTable | NewAccount, event: Event, seq: int, command_id: bytes
+) -> tuple[Book, Postings | None]:
+    match book:
+        case AccountBook():
+            return _step(_ACCOUNT, event)(book, event, seq, command_id)
+        case NewTable():
+            return _step(_NEW_TABLE, event)(book, event), None
+        case NewAccount():
+            return _step(_NEW_ACCOUNT, event)(book, event), None
+        case _:
+            assert_never(book)
+
+
+def _mismatch(book: Book, hand: HandBook | None, seq: int, differs: Differs) -> Mismatch:
+    return Mismatch(
+        stream=book.stream,
+        hand_id="" if hand is None else hand.hand_id,
+        seq=seq,
+        clause=differs.clause,
+        what=differs.what,
+        recorded=differs.recorded,
+        reckoned=differs.reckoned,
+    )
 
 
 Handler = TypeVar("Handler")
@@ -185,33 +209,3 @@ def _step(handlers: dict[type[Event], Handler], event: Event) -> Handler:
     if handler is None:
         raise Differs("T1", "an event of this stream", type(event).__name__, None)
     return handler
-
-
-def _disputed(
-    book: TableBook, hand: HandBook, phase: Disputed, event: Event, seq: int, command_id: bytes
-) -> tuple[TableBook, Outcome]:
-    """T12: a disputed hand comes to nothing but a void; the money of those not in it is followed, and held."""
-    try:
-        if isinstance(event, HandVoided) and event.cause == "ops":
-            return closing.voided(book, hand, event, seq)
-        if isinstance(event, BankToppedUp):
-            return replace(book, hand=_as_recorded(book, hand, event, seq)), phase.mismatch
-        between = _TABLE.get(type(event))
-        if between is not None:
-            after, posted = between(book, event, seq, command_id)
-            held = phase.held if posted is None else (*phase.held, *posted.entries)
-            return replace(after, hand=replace(hand, phase=Disputed(phase.mismatch, held))), phase.mismatch
-    except Differs:
-        pass  # the first difference is the one to be answered for
-    return book, phase.mismatch
-
-
-def _as_recorded(book: TableBook, hand: HandBook, event: BankToppedUp, seq: int) -> HandBook:
-    """What goes into the bank of a disputed hand is kept as it is recorded, so that a void can give it back."""
-    player = next((p for p in hand.players if p.seat == event.seat), None)
-    if player is None:
-        return hand
-    purse = accounts.purse(book.table, player.player)
-    posting = Posting(purse, accounts.bank(book.table), event.amount, "T12", seq, hand.hand_id)
-    players = play.with_player(hand, replace(player, purse=player.purse - event.amount))
-    return replace(hand, players=players, postings=(*hand.postings, posting))

@@ -121,6 +121,34 @@ def fine_paid(book: TableBook, hand: HandBook, event: FinePaid, seq: int) -> Han
     return _paid(hand, "fine", event.seat, posting)
 
 
+def payments(book: TableBook, hand: HandBook, seq: int) -> tuple[Posting, ...]:
+    """The postings that a reckoned hand comes to, whatever of them is recorded. T7 to T10."""
+    phase = hand.phase
+    assert isinstance(phase, Paying)
+    clause, bank = law_of(book.settings).clauses["share"], accounts.bank(book.table)
+    postings = []
+    for p in phase.result.players:
+        purse = accounts.purse(book.table, _name(hand, p.seat))
+        postings += [
+            Posting(bank, purse, p.share, clause, seq, hand.hand_id),
+            Posting(purse, accounts.COMMISSION, p.commission, "T10", seq, hand.hand_id),
+            Posting(purse, bank, p.fine_paid, fine_clause(book, hand, p), seq, hand.hand_id),
+        ]
+    return tuple([p for p in postings if p.amount])
+
+
+def unpaid(hand: HandBook) -> HandBook:
+    """The hand without the payments that were recorded of it."""
+    phase = hand.phase
+    if not isinstance(phase, Paying):
+        return hand
+    amounts: dict[str, int] = {}
+    for p in phase.result.players:
+        amounts |= {f"share {p.seat}": p.share, f"commission {p.seat}": p.commission, f"fine {p.seat}": p.fine_paid}
+    paid = len([payment for payment in phase.paid if amounts[payment]])
+    return replace(hand, postings=hand.postings[: len(hand.postings) - paid], phase=Paying(phase.result))
+
+
 Payment = Literal["share", "commission", "fine"]
 
 

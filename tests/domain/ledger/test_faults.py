@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from domain.events import BoughtIn, Deposited, HandSettled, HandStarted, HandVoided, PlayerSat
+from domain.events import BoughtIn, Deposited, FourAcesShown, HandSettled, HandStarted, HandVoided, PlayerSat
 from domain.ledger import Mismatch, Posting, Postings, TableBook, accounts, opening, post
 from domain.ledger.books import Purse
 from tests.domain.ledger.evenings import TABLE_STREAM, Entry, Evening, evening, table_only
@@ -79,10 +79,10 @@ def test_t12_a_disputed_hand_that_ops_void_is_posted_with_all_that_waited() -> N
     """The alarm lets ops void the hand; its money goes back, and the books go on as if nothing had been."""
     book, voided = _voided_by_ops()
     assert book.hand is not None
-    settled = HandSettled(hand_id=book.hand.hand_id, result=voided.result)
-    disputed, mismatch = post(book, settled, 900, COMMAND)
+    wrong = FourAcesShown(seat=book.hand.dealer, cards=())
+    disputed, mismatch = post(book, wrong, 900, COMMAND)
     assert isinstance(mismatch, Mismatch)
-    assert post(disputed, settled, 901, COMMAND) == (disputed, mismatch)
+    assert post(disputed, wrong, 901, COMMAND) == (disputed, mismatch)
     waiting, outcome = post(disputed, PlayerSat(seat=11, player="late", buy_in=50), 902, COMMAND)
     assert outcome == mismatch
     healed, posted = post(waiting, voided, 903, COMMAND)

@@ -26,6 +26,7 @@ PRIVATE: dict[str, set[str]] = {
     "table_state_written": {"table", "hand_id", "commitment"},
     "player_sat": {"auto_top_up"},
     "hand_voided": {"ops"},
+    "hand_corrected": {"dispute_id", "reviewers"},
     "void_proposed": {"proposer"},
 }
 """Fields that are no secret of a hand and yet not shown: whole states, a player's own wish, who of ops it was."""
