@@ -30,6 +30,7 @@ from domain.events import (
     FourAcesShown,
     Halt,
     HandCommitted,
+    HandCorrected,
     HandSettled,
     HandStarted,
     HandVoided,
@@ -256,6 +257,20 @@ def _resumed(table: Table, event: TableResumed, at_ms: int) -> Table:
     return _next(table, at_ms, halt=None)
 
 
+def _corrected(table: Table, event: HandCorrected, at_ms: int) -> Table:
+    """R5: what was moved is in the purses and the bank; the halt of the books ends with the last correction."""
+    moved = {p.player: p.moved for p in event.players if p.to == "purse"}
+    seats = (replace(s, purse=s.purse + moved.get(s.player, 0)) for s in table.seats)
+    lifted = event.resumes and table.halt is not None and table.halt.fault
+    return _next(
+        table,
+        at_ms,
+        seats=tuple([_idle(table, s, at_ms) for s in seats]),
+        carried_bank=table.carried_bank + event.bank_moved,
+        halt=None if lifted else table.halt,
+    )
+
+
 def _closing(table: Table, event: TableClosing, at_ms: int) -> Table:
     return _next(table, at_ms, closing=True)
 
@@ -362,6 +377,7 @@ _HANDLERS: dict[type[Event], Callable[[Any, Any, int], Table]] = {
     DeadlinesRenewed: _renewed,
     TableHalted: _halted,
     TableResumed: _resumed,
+    HandCorrected: _corrected,
     TableClosing: _closing,
     BankReturned: _bank_returned,
     TableClosed: _closed,
