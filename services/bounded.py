@@ -1,8 +1,11 @@
-"""What the HTTP parser leaves unbounded: the size of a request's head, and how long a request may take to come."""
+"""What the HTTP server leaves to us: how large a request's head may be and how long it may take to come, and that an
+answer leaves in one piece.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -13,15 +16,49 @@ REQUEST_S = 20.0
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
+class _Gathering:
+    """A transport that sends at once what is written in one go: every send costs a system call and wakes the reader,
+    and an answer's head and body come as two writes.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Send with what else is written now; at the latest when the loop has come round."""
+        if not self._parts:
+            self._loop.call_soon(self.flush)
+        self._parts.append(data)
+
+    def flush(self) -> None:
+        """Send what was written."""
+        if self._parts:
+            data = b"".join(self._parts)
+            self._parts.clear()
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Send what was written, then close."""
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """A connection whose requests come whole, in time and with a head of bounded size, or that is closed."""
 
+    _out: _Gathering
     _head = 0
     _in_head = True
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        self._out = _Gathering(transport, self.loop)
+        super().connection_made(cast(asyncio.Transport, self._out))
         self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -48,6 +85,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._arrived()
         self._head, self._in_head = 0, True
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self._out.flush()
+        super().on_response_complete()
 
     def _expect(self) -> None:
         self._arrived()

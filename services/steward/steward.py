@@ -25,7 +25,8 @@ from services.steward.agenda import Item, agenda, renewal
 AWAY_MS = 2_000
 """T11: how long the clock may be away before open decisions get their time anew."""
 BEAT_MS = 500
-LOOK_MS = 50
+LOOK_MS = (50, 200)
+"""How soon the log is looked at again; twice as late each time that nothing of another process's was found."""
 AGAIN_S = 0.2
 AT_ONCE = 64
 TABLES = "table-"
@@ -73,14 +74,17 @@ class Steward:
 
     async def _tail(self, vector: dict[int, int]) -> None:
         """Learn of what other processes append: which streams have grown, and then their tables."""
+        pause_ms, latest_ms = LOOK_MS
         while True:
+            await asyncio.sleep(pause_ms / 1000)
+            pause_ms = min(2 * pause_ms, latest_ms)
             heads = await self._store.part_heads()
             for stream, seq in (await self._store.changed_streams(vector, heads)).items():
                 table_id = stream.removeprefix(TABLES)
                 if stream.startswith(TABLES) and self._versions.get(table_id, 0) < seq:
                     await self._plan(table_id)
+                    pause_ms = LOOK_MS[0]
             vector = heads
-            await asyncio.sleep(LOOK_MS / 1000)
 
     def _stepped(self, table_id: str, steps: Sequence[Step]) -> None:
         self._enter(table_id, steps[-1].seq, steps[-1])
