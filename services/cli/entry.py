@@ -6,9 +6,7 @@ import asyncio
 import sys
 
 from infra.faults import Fault
-
-HOLDS, FAILS, CANNOT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
-"""Exit codes: the thing holds; it does not; it could not be tried, or was asked wrongly; stopped by Ctrl-C, SIGTERM."""
+from services.cli.exits import CANNOT, HOLDS, INTERRUPTED, TERMINATED
 
 
 def main() -> None:

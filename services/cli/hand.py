@@ -31,7 +31,7 @@ from domain.handfile import (
     split,
 )
 from domain.telling import Line, Telling
-from services.cli.entry import CANNOT, FAILS, HOLDS
+from services.cli.exits import CANNOT, FAILS, HOLDS
 from services.cli.output import amount, print_json, progress
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from services.cli.entry import FAILS
+from services.cli.exits import FAILS
 from services.cli.output import AsJson
 
 if TYPE_CHECKING:

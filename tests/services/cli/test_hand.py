@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from domain.handfile import from_events, parse, redact, to_json
-from services.cli.entry import CANNOT, FAILS, HOLDS
+from services.cli.exits import CANNOT, FAILS, HOLDS
 from services.cli.hand import check_files, show, show_file
 from tests.domain.hands import events_of, random_hand
 
