@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, cast
 
 from domain.cards import RANK
-from domain.games.game import Game
+from domain.games.game import Game, Matter
 from domain.hand import (
     Answering,
     Cutting,
@@ -46,6 +46,11 @@ class Frap(Game):
     debt_clauses: ClassVar[dict[str, str]] = {"frap_blind": "F7", "cut": "F8", "cut_trump": "F8"}
     word_clauses: ClassVar[dict[str, str]] = {"look": "F2"}
     play_clause = "F9"
+    cites: ClassVar[dict[Matter, tuple[str, ...]]] = {
+        "deal": ("F2",), "redeal": ("F5",), "turn": ("F2",), "turn_again": ("F4",), "top_up": ("F4",),
+        "redeal_top_up": ("F5",), "lead": ("F9",), "follow": ("F9", "K15"), "trick": ("F9", "K16"),
+        "share": ("F10", "T9"), "fine": ("F10", "F11", "T7"), "end": ("T7", "T9", "F12"),
+    }  # fmt: skip
     circle_top_up = True
 
     def deck_size(self, options: Options, players: int) -> int:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from domain.actions import Word
 from domain.hand import Exchange, Hand, Player
 from domain.money import per_trick
 from domain.options import Options
+
+Matter = Literal[
+    "deal", "redeal", "turn", "turn_again", "top_up", "redeal_top_up", "lead", "follow", "trick", "share", "fine", "end"
+]
+"""What a clause is cited for: see `domain.citing`."""
 
 
 class Game(ABC):
@@ -48,6 +53,8 @@ class Game(ABC):
     """Clauses of words that have, or lack, one of their own beside their circle's."""
     play_clause: ClassVar[str]
     """Under which clause a card is played to a trick."""
+    cites: ClassVar[dict[Matter, tuple[str, ...]]]
+    """By which clauses what no player decides comes about; complete over `Matter`."""
 
     @abstractmethod
     def deck_size(self, options: Options, players: int) -> int:

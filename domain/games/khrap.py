@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, cast
 
 from domain.cards import SUIT
-from domain.games.game import Game
+from domain.games.game import Game, Matter
 from domain.hand import Answering, Cutting, Declaring, Exchange, Hand, Player, Playing, stock_left
 from domain.options import KhrapOptions, Options
 
@@ -35,6 +35,11 @@ class Khrap(Game):
     debt_clauses: ClassVar[dict[str, str]] = {"ace": "K6", "longing": "K7", "pyatok": "K8", "shestok": "K8"}
     word_clauses: ClassVar[dict[str, str]] = {"helicopter": "K5", "ace": "K6"}
     play_clause = "K15"
+    cites: ClassVar[dict[Matter, tuple[str, ...]]] = {
+        "deal": ("K2",), "redeal": ("K10",), "turn": ("K2",), "turn_again": ("K9",), "top_up": (),
+        "redeal_top_up": ("K10",), "lead": ("K14",), "follow": ("K15",), "trick": ("K16",), "share": ("T9",),
+        "fine": ("K17", "T7"), "end": ("T7", "T9", "K18"),
+    }  # fmt: skip
     four_aces_take_all = True
 
     def deck_size(self, options: Options, players: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from domain.games.frap import Frap
+from domain.games.game import Matter
 from domain.hand import Answering, Cutting, Declaring, Drawing, Exchange, Hand, Player, Playing
 from domain.options import Khrap5Options, Options
 
@@ -28,6 +29,10 @@ class Khrap5(Frap):
     }  # fmt: skip
     debt_clauses: ClassVar[dict[str, str]] = {"cut": "C2", "cut_trump": "C2"}
     word_clauses: ClassVar[dict[str, str]] = {"frap_blind": "C1"}
+    cites: ClassVar[dict[Matter, tuple[str, ...]]] = {
+        **Frap.cites, "deal": ("C1",), "redeal": ("C4",), "turn": ("C1",), "turn_again": ("C4",), "top_up": ("C4",),
+        "redeal_top_up": ("C4",), "share": ("C5",), "fine": ("C6", "T7"), "end": ("T7", "C5", "C7"),
+    }  # fmt: skip
 
     def deck_size(self, options: Options, players: int) -> int:
         """C1."""

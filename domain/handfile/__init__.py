@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.handfile.checking import Report, check
+from domain.handfile.checking import Report, check, differences
 from domain.handfile.exporting import from_events, to_json
 from domain.handfile.file import Audience, FileAction, Finding, HandFile, HandFileError
 from domain.handfile.parsing import parse
@@ -23,6 +23,7 @@ __all__ = [
     "Step",
     "check",
     "check_shuffles",
+    "differences",
     "from_events",
     "holds_shuffles",
     "parse",

@@ -41,12 +41,12 @@ def check(file: HandFile) -> Report:
         whole = complete(file)
         unchecked += tuple(Finding(field, message) for field, message in whole.notes)
         *_, last = replay_whole(whole.file, whole.unjudged)
-        differences = _compare(file, last)
+        found = _compare(file, last)
     except HandFileError as error:
-        differences = (Finding(error.field, error.message),)
-    if differences and _hangs_on_unseen_cards(file):
-        differences, unchecked = (), (*unchecked, Finding("refusal.code", "hangs on cards that are not shown"))
-    return Report(problems=problems + differences, compared=compared, unchecked=unchecked, actions=len(file.actions))
+        found = (Finding(error.field, error.message),)
+    if found and _hangs_on_unseen_cards(file):
+        found, unchecked = (), (*unchecked, Finding("refusal.code", "hangs on cards that are not shown"))
+    return Report(problems=problems + found, compared=compared, unchecked=unchecked, actions=len(file.actions))
 
 
 def _hangs_on_unseen_cards(file: HandFile) -> bool:
@@ -62,7 +62,7 @@ def _compare(file: HandFile, last: Step) -> tuple[Finding, ...]:
     assert isinstance(last.hand.phase, Over)
     if file.result is None:
         return ()
-    return tuple(_compare_result(file.result, last.hand.phase.result))
+    return tuple(differences(file.result, last.hand.phase.result))
 
 
 def _compare_refusal(file: HandFile, last: Step) -> tuple[Finding, ...]:
@@ -76,16 +76,17 @@ def _compare_refusal(file: HandFile, last: Step) -> tuple[Finding, ...]:
     return (Finding("refusal.code", f"{file.refusal.code} in the file, {by_rules}"),)
 
 
-def _compare_result(claimed: Result, right: Result) -> list[Finding]:
-    findings = _differences("result", claimed, right, ("ending", "bank", "carried_bank", "next_dealer"))
+def differences(claimed: Result, right: Result) -> list[Finding]:
+    """Where a claimed result is not the `right` one, field by field."""
+    findings = _fields("result", claimed, right, ("ending", "bank", "carried_bank", "next_dealer"))
     if len(claimed.players) != len(right.players):
         return [*findings, _differs("result.players", f"{len(claimed.players)} players", f"{len(right.players)}")]
     for i, (theirs, ours) in enumerate(zip(claimed.players, right.players, strict=True)):
-        findings += _differences(f"result.players[{i}]", theirs, ours, ours.__struct_fields__)
+        findings += _fields(f"result.players[{i}]", theirs, ours, ours.__struct_fields__)
     return findings
 
 
-def _differences(path: str, claimed: Struct, right: Struct, fields: tuple[str, ...]) -> list[Finding]:
+def _fields(path: str, claimed: Struct, right: Struct, fields: tuple[str, ...]) -> list[Finding]:
     pairs = ((f, getattr(claimed, f), getattr(right, f)) for f in fields)
     return [_differs(f"{path}.{f}", theirs, ours) for f, theirs, ours in pairs if theirs != ours]
 

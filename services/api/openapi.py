@@ -132,6 +132,8 @@ class _Types:
         for holder in ("Answer", "Opened"):
             if holder in components:
                 components[holder]["properties"]["events"]["items"] = {"$ref": TEMPLATE.format(name="RecordedEvent")}
+        if "ReplayStep" in components:
+            components["ReplayStep"]["properties"]["event"] = {"$ref": TEMPLATE.format(name="RecordedEvent")}
         _plain_patterns([components, *(placed for _, placed in wanted)])
         return components
 

@@ -42,6 +42,7 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/v1/hands"): ("player", "compliance"),
     ("get", "/v1/hands/{hand_id}"): ("player", "compliance"),
     ("get", "/v1/hands/{hand_id}/file"): ("player", "compliance"),
+    ("get", "/v1/hands/{hand_id}/replay"): ("player", "compliance"),
     ("get", "/v1/session"): ANYONE,
     ("post", "/v1/session"): ANYONE,
     ("delete", "/v1/session"): ANYONE,
