@@ -11,9 +11,10 @@ import structlog
 
 from infra.faults import Fault
 from infra.leases import LEASE_S, Leases
-from infra.projection_store import Generation, Parked, ProjectionWriter, RowWrite, Stopped, WriteRefused, WriteStale
-from projections.engine.follower import Follower, Prepared, definition
-from projections.engine.log import Batch, Entry, Log
+from infra.projection_store import Generation, ProjectionWriter, Stopped, WriteStale
+from projections.engine.applying import Applier, OnCommit, now_ms
+from projections.engine.follower import Follower, definition
+from projections.engine.log import Log
 from projections.engine.tail import Tail
 from projections.engine.types import Projection
 
@@ -30,12 +31,10 @@ SHARE_S = LEASE_S / 3
 """How often the processes share out anew what is to be kept."""
 AGAIN_S = 30.0
 """How often parked streams are tried again, besides on start."""
-AGAIN_EVENTS = 1_000
 RECONNECT_S = (0.1, 2.0)
 
 log = structlog.get_logger(__name__)
 
-OnCommit = Callable[[Projection[Any], Sequence[RowWrite]], None]
 OnLease = Callable[[str, bool], None]
 
 
@@ -69,8 +68,6 @@ class Projector:
         self._unbuilt: set[str] = set()
         self._followers: list[Follower[Any]] = []
         self._stopped: dict[int, Stopped] = {}
-        self.applied = 0
-        """Events that batches held so far, whoever wanted them; the `bench` and metrics read it."""
 
     async def run(self) -> None:
         """Keep the projections for ever. Raises Fault("projection_changed"), which does not pass by waiting."""
@@ -101,6 +98,7 @@ class Projector:
         await writer.define([definition(each) for each in self._projections], await self._log.heads())
         self._followers = []
         self._stopped = {stopped.part: stopped for stopped in await writer.stopped()}
+        applier = Applier(self._log, writer, self._on_commit)
         share_at = again_at = 0.0
         linger_ms = LINGER_MS
         while True:
@@ -112,9 +110,9 @@ class Projector:
             if began >= again_at:
                 again_at = began + AGAIN_S
                 for follower in self._followers:
-                    await self._take_up_parked(writer, follower)
+                    await applier.take_up_parked(follower)
             await self._note_holes(writer)
-            count = await self._round(writer)
+            count = await self._round(applier)
             linger_ms = min(2 * linger_ms, BUSY_LINGER_MS) if count else LINGER_MS
             if not count:
                 await self._arrival()
@@ -192,7 +190,7 @@ class Projector:
     async def _note_holes(self, writer: ProjectionWriter) -> None:
         holes = self._log.holes
         for part in holes.keys() - self._stopped.keys():
-            stopped = Stopped(part, holes[part].pos, holes[part].reason, _now_ms())
+            stopped = Stopped(part, holes[part].pos, holes[part].reason, now_ms())
             await writer.stop_part(stopped)
             self._stopped[part] = stopped
         passed = [
@@ -208,7 +206,7 @@ class Projector:
         """Those that do not stand where the tail holds its events."""
         return [each for each in self._followers if each.vector != self._tail.base]
 
-    async def _round(self, writer: ProjectionWriter) -> int:
+    async def _round(self, applier: Applier) -> int:
         """One step for every follower; how many events there were.
 
         Those that stand where the tail holds its events share them; the others read up to there by themselves.
@@ -218,7 +216,7 @@ class Projector:
         if not there:
             self._tail.let_go()
         elif (batch := self._tail.take(TAKE)) is not None:
-            await self._apply(writer, there, batch, live=True)
+            await applier.apply(there, batch, live=True)
             count += len(batch.entries)
         behind = self._behind()
         while behind:
@@ -226,99 +224,9 @@ class Projector:
             behind = [each for each in behind if each not in together]
             batch = await self._log.read(together[0].vector, CATCH_UP, upto=self._tail.base)
             if batch.entries:
-                await self._apply(writer, together, batch, live=False)
+                await applier.apply(together, batch, live=False)
                 count += len(batch.entries)
         return count
-
-    async def _apply(self, writer: ProjectionWriter, followers: list[Follower[Any]], batch: Batch, live: bool) -> None:
-        """Apply a batch to followers that stand where it begins, in one transaction."""
-        prepared = []
-        for follower in followers:
-            ready = follower.ready(batch.entries)
-            await self._remember(writer, follower, ready)
-            prepared.append((follower, follower.prepare(batch, ready, _now_ms())))
-            await asyncio.sleep(0)
-        try:
-            await writer.apply([each.work for _, each in prepared])
-        except WriteRefused as refused:
-            await self._narrow_down(writer, followers, batch, refused, live)
-        else:
-            self.applied += len(batch.entries)
-            for follower, each in prepared:
-                self._committed(follower, each, live)
-
-    def _committed(self, follower: Follower[Any], prepared: Prepared[Any], live: bool) -> None:
-        follower.committed(prepared)
-        name = follower.schema
-        for parked in prepared.work.parked:
-            log.error("stream_parked", projection=name, stream=parked.stream, seq=parked.seq, code=parked.code)
-        for retaken in prepared.work.retaken:
-            if retaken.parked is None:
-                log.info("stream_resumed", projection=name, stream=retaken.stream, seq=retaken.seq)
-        if live and follower.serving:
-            self._on_commit(follower.projection, prepared.work.writes)
-
-    async def _narrow_down(
-        self,
-        writer: ProjectionWriter,
-        followers: list[Follower[Any]],
-        batch: Batch,
-        refused: WriteRefused,
-        live: bool,
-    ) -> None:
-        """Postgres does not take a row: find the projection and the event that it comes of, and park its stream."""
-        if len(followers) > 1:
-            for follower in followers:
-                await self._apply(writer, [follower], batch, live)
-        elif len(batch.entries) > 1:
-            middle = len(batch.entries) // 2
-            for half in (batch.entries[:middle], batch.entries[middle:]):
-                await self._apply(writer, followers, Batch(half), live)
-        else:
-            follower = followers[0]
-            parked = follower.refuse(batch, refused.reason, _now_ms())
-            await writer.apply([parked.work])
-            self._committed(follower, parked, live)
-
-    async def _remember(self, writer: ProjectionWriter, follower: Follower[Any], ready: Sequence[Entry]) -> None:
-        """Have the states that `ready` needs in memory, each as of the event before the first to apply."""
-        missing = follower.missing(ready)
-        if not missing:
-            return
-        stored = await writer.states(follower.schema, list(missing))
-
-        async def one(stream: str, before: int) -> None:
-            state = stored.get(stream)
-            since = await self._log.read_between(stream, 0 if state is None else state.seq, before)
-            follower.remember(stream, state, before, since)
-
-        await asyncio.gather(*(one(stream, before) for stream, before in missing.items()))
-
-    async def _take_up_parked(self, writer: ProjectionWriter, follower: Follower[Any]) -> None:
-        for parked in list(follower.parked.values()):
-            await self._take_up(writer, follower, parked)
-
-    async def _take_up(self, writer: ProjectionWriter, follower: Follower[Any], parked: Parked) -> None:
-        """Try a parked stream again, as far as the projection has passed it; where it still fails, it waits on."""
-        limit = AGAIN_EVENTS
-        while True:
-            entries = await self._log.read_stream(parked.stream, parked.seq, follower.vector[parked.part], limit)
-            await self._remember(writer, follower, follower.wanted(entries))
-            prepared = follower.prepare_again(parked, entries, len(entries) == limit, _now_ms())
-            if prepared is None:
-                return
-            try:
-                await writer.apply([prepared.work])
-            except WriteRefused:
-                if len(entries) <= 1:
-                    return
-                limit = len(entries) // 2
-                continue
-            self._committed(follower, prepared, live=False)
-            after = follower.parked.get(parked.stream)
-            if after is None or after.seq == parked.seq:
-                return
-            parked = after
 
 
 def refuse_ahead(schema: str, vector: Mapping[int, int], heads: Mapping[int, int]) -> None:
@@ -331,7 +239,3 @@ def refuse_ahead(schema: str, vector: Mapping[int, int], heads: Mapping[int, int
             f"{schema} has passed position {vector[part]} of part {part}, and the log ends at {heads.get(part, 0)}: an "
             "older backup was restored. Stop all processes and run `khrap db restored --by NAME --and NAME`",
         )
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

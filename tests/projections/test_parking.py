@@ -12,7 +12,7 @@ from infra.codec import Codec
 from infra.entropy import SystemEntropy
 from infra.sealing import Sealer
 from infra.store import NewEvent
-from projections.engine import memory, projector
+from projections.engine import applying, memory, projector
 from tests.projections.conftest import Bench, eventually
 from tests.projections.counting import Refuse, counting, rejecting
 from tests.projections.world import MASTER, evening, event_of, halves, table_id
@@ -49,7 +49,7 @@ async def test_one_stream_waits_and_all_others_go_on(bench: Bench) -> None:
 @pytest.mark.parametrize("chunk", [1, 7, 1_000])
 async def test_is_taken_up_after_an_upgrade(bench: Bench, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """The next start has the cure; more of the stream has come meanwhile than one transaction takes."""
-    monkeypatch.setattr(projector, "AGAIN_EVENTS", chunk)
+    monkeypatch.setattr(applying, "AGAIN_EVENTS", chunk)
     await bench.world.append(evening(1), evening(2))
     sick, healthy = counting("one", hand_of_one), counting("one")
     async with bench.projecting((sick,)):
