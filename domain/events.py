@@ -1,4 +1,4 @@
-"""What happened, as frozen records: every event of a table and of an account. Source: DESIGN "Streams and events".
+"""What happened, as frozen records: every event of a table, an account, a dispute. Source: DESIGN "Streams and events".
 
 The stored type of an event is its tag and never changes; a new meaning is a new `VERSION`. Amounts are minor
 units, times milliseconds since 1970 UTC, ids UUIDv7 text, secrets and hashes lower-case hex. The fields named in
@@ -534,6 +534,114 @@ class SessionOpened(Event, frozen=True, kw_only=True, tag="session_opened"):
     role: str
 
 
+# --- a dispute: `statement` and `text` hold what people wrote, sealed under the dispute's own key (R6)
+
+OpenedAs = Literal["player", "reviewer"]
+Outcome = Literal["upheld", "rejected"]
+ErasedFor = Literal["request", "retention", "order"]
+"""R6: a person asked for it, the time for which it is kept is over, or an authority ordered it."""
+
+
+class DisputeOpened(Event, frozen=True, kw_only=True, tag="dispute_opened"):
+    """R1: a player of a hand that is over, or a reviewer, disputes it. `players` were dealt in; `due_ms`: R3."""
+
+    hand_id: str
+    table_id: str
+    currency: str
+    opener: str
+    role: OpenedAs
+    players: tuple[DealtIn, ...]
+    due_ms: int
+    statement: str
+
+
+class EvidenceFrozen(Event, frozen=True, kw_only=True, tag="evidence_frozen"):
+    """R1: the hand is events `first_seq` to `last_seq` of its table's stream, whose hash is then `hash`.
+
+    `head_seq` and `head_hash` are where the stream stood when the dispute was opened.
+    """
+
+    first_seq: int
+    last_seq: int
+    hash: str
+    head_seq: int
+    head_hash: str
+
+
+class DisputeNoted(Event, frozen=True, kw_only=True, tag="dispute_noted"):
+    """R3: a note of the opener or of a reviewer; the opener reads a reviewer's where it is `shared`."""
+
+    person: str
+    role: OpenedAs
+    text: str
+    shared: bool = False
+
+
+class VerdictGiven(Event, frozen=True, kw_only=True, tag="verdict_given"):
+    """R3: a named reviewer decides; `due_ms`: until when it is made good."""
+
+    reviewer: str
+    outcome: Outcome
+    due_ms: int
+    text: str
+
+
+class CompensationProposed(Event, frozen=True, kw_only=True, tag="compensation_proposed"):
+    """R4: one reviewer proposes to pay a player of the hand from the house; `proposal` counts from 1."""
+
+    proposal: int
+    reviewer: str
+    player: str
+    amount: int
+    due_ms: int
+    text: str
+
+
+class CorrectionProposed(Event, frozen=True, kw_only=True, tag="correction_proposed"):
+    """R5: one reviewer proposes to have the hand put right by the rules."""
+
+    proposal: int
+    reviewer: str
+    due_ms: int
+    text: str
+
+
+class ProposalApproved(Event, frozen=True, kw_only=True, tag="proposal_approved"):
+    """R4, R5: another reviewer approves; the same command moves the money."""
+
+    proposal: int
+    reviewer: str
+
+
+class ProposalDropped(Event, frozen=True, kw_only=True, tag="proposal_dropped"):
+    """R4, R5: nothing comes of a proposal: its author took it back, another reviewer declined, or it lapsed."""
+
+    proposal: int
+    why: Literal["withdrawn", "declined", "lapsed"]
+    due_ms: int
+    reviewer: str = ""
+
+
+class DisputeOverdue(Event, frozen=True, kw_only=True, tag="dispute_overdue"):
+    """R3: there is no verdict in time. The dispute stays open, until `due_ms` anew."""
+
+    due_ms: int
+
+
+class DisputeClosed(Event, frozen=True, kw_only=True, tag="dispute_closed"):
+    """R3: nothing more is decided: a reviewer is done, the opener withdrew, or the time after the verdict is over."""
+
+    why: Literal["done", "withdrawn", "expired"]
+    person: str = ""
+
+
+class TextsErased(Event, frozen=True, kw_only=True, tag="texts_erased"):
+    """R6: the dispute's key is destroyed; its events stay, and their texts can be read by nobody."""
+
+    person: str
+    ground: ErasedFor
+
+
 TableEvent = (
     TableOpened
     | HandCommitted
@@ -575,10 +683,25 @@ TableEvent = (
 
 AccountEvent = AccountOpened | Deposited | Withdrawn | BoughtIn | CashedOut | Adjusted
 
+DisputeEvent = (
+    DisputeOpened
+    | EvidenceFrozen
+    | DisputeNoted
+    | VerdictGiven
+    | CompensationProposed
+    | CorrectionProposed
+    | ProposalApproved
+    | ProposalDropped
+    | DisputeOverdue
+    | DisputeClosed
+    | TextsErased
+)
+
 TABLE_EVENTS: tuple[type[Event], ...] = TableEvent.__args__
 ACCOUNT_EVENTS: tuple[type[Event], ...] = AccountEvent.__args__
 ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined, SessionOpened)
-EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS
+DISPUTE_EVENTS: tuple[type[Event], ...] = DisputeEvent.__args__
+EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS + DISPUTE_EVENTS
 
 SECRETS: dict[type[Event], tuple[str, ...]] = {
     HandCommitted: ("server_seed",),

@@ -31,6 +31,13 @@ Code = Literal[
     "account_exists",
     "no_account",
     "two_persons",
+    "not_impartial",
+    "holds_seat",
+    "dispute_exists",
+    "dispute_closed",
+    "too_late",
+    "texts_erased",
+    "nothing_to_correct",
 ]
 """The stable codes; those of H3 come first, in the order in which they apply."""
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, assert_never
 from msgspec.structs import replace
 
 from domain.events import (
+    DISPUTE_EVENTS,
     AccountOpened,
     Adjusted,
     BankReturned,
@@ -79,6 +80,7 @@ UNPOSTED: frozenset[type[Event]] = frozenset(
         VoidProposed,
         SeedDisclosed,
         SessionOpened,
+        *DISPUTE_EVENTS,
     }
 )
 """Events that move no money and decide none: a reader need not even decode them."""

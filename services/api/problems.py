@@ -60,6 +60,13 @@ REFUSALS: dict[str, Kind] = {
     "account_exists": Kind(409, "There is such an account already"),
     "no_account": Kind(409, "There is no such account"),
     "two_persons": Kind(409, "Another person must confirm"),
+    "not_impartial": Kind(409, "Not for a reviewer who is a party to it"),
+    "holds_seat": Kind(409, "Not for a reviewer who sits at a table"),
+    "dispute_exists": Kind(409, "There is such a dispute already"),
+    "dispute_closed": Kind(409, "The dispute is closed"),
+    "too_late": Kind(409, "The time for it is over"),
+    "texts_erased": Kind(409, "The dispute's texts are erased"),
+    "nothing_to_correct": Kind(409, "The hand is recorded as the rules have it"),
 }
 """The codes of the rules; complete over `domain.refusal.Code`, a test walks it."""
 
