@@ -33,6 +33,7 @@ class Sealer:
         self._master = master
         self._entropy = entropy
         self._ciphers: OrderedDict[str, AESGCM] = OrderedDict()
+        self._wrapping = _derive(master, b"khrap-wrap/1")
         self.request_key = _derive(master, b"khrap-request/1")
         """For `infra.meta.request_digest`."""
         self.session_key = _derive(master, b"khrap-session/1")
@@ -54,11 +55,25 @@ class Sealer:
 
     def open(self, hand_id: str, stream: str, seq: int, sealed: bytes) -> bytes:
         """The text that was sealed for this place. Raises Fault(`seal_broken`)."""
+        cipher = self._ciphers.get(hand_id) or self._cipher(hand_id)
         try:
-            return self._cipher(hand_id).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place(stream, seq))
+            return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place(stream, seq))
         except InvalidTag as error:
             detail = f"event {seq} of {stream} does not open with this master key: another key, or altered bytes"
             raise Fault("seal_broken", detail) from error
+
+    def wrap(self, name: str, key: bytes) -> bytes:
+        """Another key (32 bytes), as it may be kept: under the master key, and good for `name` alone."""
+        assert len(key) == KEY_BYTES, len(key)
+        nonce = self._entropy.random_bytes(NONCE_BYTES)
+        return nonce + AESGCM(self._wrapping).encrypt(nonce, key, lp(name.encode()))
+
+    def unwrap(self, name: str, wrapped: bytes) -> bytes:
+        """The key that was wrapped for `name`. Raises Fault(`seal_broken`)."""
+        try:
+            return AESGCM(self._wrapping).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], lp(name.encode()))
+        except InvalidTag as error:
+            raise Fault("seal_broken", f"the key of {name} does not open with this master key") from error
 
     def _cipher(self, hand_id: str) -> AESGCM:
         cipher = self._ciphers.get(hand_id)

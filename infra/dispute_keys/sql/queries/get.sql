@@ -1,0 +1,1 @@
+select wrapped from dispute.key where dispute_id = %s::uuid
