@@ -55,8 +55,8 @@ from domain.events import (
     TrumpTurned,
     VoidProposed,
 )
-from domain.evolve_hand import evolve_hand
-from domain.hand import Hand, Player, asked
+from domain.evolve_hand import evolve_hand, opening
+from domain.hand import asked
 from domain.legal import forced
 from domain.table import (
     ACTS_WINDOW_MS,
@@ -116,32 +116,8 @@ def _state_written(_: Table | None, event: TableStateWritten, at_ms: int) -> Tab
 
 
 def _hand_started(_: Table | None, event: HandStarted, at_ms: int) -> Table:
-    table = _from_record(event.table, at_ms)
-    settings = table.settings
-    players = tuple(
-        Player(
-            seat=s.seat,
-            player=s.player,
-            purse=s.purse - event.ante,
-            paid_in=event.ante,
-            time_bank_ms=settings.time_bank_ms,
-        )
-        for s in table.seats
-        if s.seat in event.dealt_in
-    )
-    hand = Hand(
-        hand_id=event.hand_id,
-        options=settings.options,
-        rules=settings.rules,
-        stake=settings.stake,
-        commission_bps=settings.commission_bps,
-        players=players,
-        dealer=event.dealer,
-        carried=table.carried_bank,
-        bank=table.carried_bank + event.ante * len(players),
-    )
     shuffle = ShuffleInputs(server_seed=event.server_seed, client_seeds=event.client_seeds)
-    return replace(table, hand=hand, shuffle=shuffle, ready_at_ms=None)
+    return replace(_from_record(event.table, at_ms), hand=opening(event), shuffle=shuffle, ready_at_ms=None)
 
 
 # --- between hands

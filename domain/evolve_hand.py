@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, assert_never
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from domain.events import (
     FinePaid,
     FourAcesShown,
     HandSettled,
+    HandStarted,
     HandVoided,
     SharePaid,
     TimeBankUsed,
@@ -42,6 +43,7 @@ from domain.hand import (
     Hand,
     Over,
     Owing,
+    Phase,
     Played,
     Player,
     Playing,
@@ -50,24 +52,57 @@ from domain.hand import (
     Unturned,
     at,
     clockwise,
+    from_left,
 )
 from domain.money import amount
 
 
+def opening(event: HandStarted) -> Hand:
+    """T4, T5: the hand as it starts, the antes in the bank and no card dealt."""
+    table = event.table
+    settings = table.settings
+    players = tuple(
+        [
+            Player(
+                seat=s.seat,
+                player=s.player,
+                purse=s.purse - event.ante,
+                paid_in=event.ante,
+                time_bank_ms=settings.time_bank_ms,
+            )
+            for s in table.seats
+            if s.seat in event.dealt_in
+        ]
+    )
+    return Hand(
+        hand_id=event.hand_id,
+        options=settings.options,
+        rules=settings.rules,
+        stake=settings.stake,
+        commission_bps=settings.commission_bps,
+        seats=event.dealt_in,
+        players=players,
+        dealer=event.dealer,
+        carried=table.carried_bank,
+        bank=table.carried_bank + event.ante * len(players),
+    )
+
+
 def with_player(hand: Hand, player: Player) -> tuple[Player, ...]:
     """The players with `player` in his seat."""
-    return tuple([player if p.seat == player.seat else p for p in hand.players])
+    players = list(hand.players)
+    players[hand.seats.index(player.seat)] = player
+    return tuple(players)
 
 
 def _dealt(hand: Hand, event: CardsDealt) -> Hand:
     """K2, F2: one card at a time from the dealer's left; nothing of an earlier deal counts."""
     order = clockwise(hand, hand.dealer)
-    size = game_of(hand.options, hand.rules).hand_size
     count = len(order)
+    dealt = count * game_of(hand.options, hand.rules).hand_size
     players = []
     for p in hand.players:
-        first = order.index(p.seat)
-        cards = event.deck[first : count * size : count]
+        cards = event.deck[order.index(p.seat) : dealt : count]
         players.append(
             replace(p, dealt=cards, cards=cards, status="", said="", replaced=False, looked=False, clock_acted=False)
         )
@@ -77,7 +112,7 @@ def _dealt(hand: Hand, event: CardsDealt) -> Hand:
         deal_no=event.deal_no,
         circle=0,
         deck=event.deck,
-        stock=count * size,
+        stock=dealt,
         trump_card=None,
         trump="",
         trump_taken=False,
@@ -102,67 +137,56 @@ def _looked(hand: Hand, event: CardsLooked) -> Hand:
 
 
 def _declared(hand: Hand, event: Declared) -> Hand:
+    """K3 to K8, F3 to F8: a word, by the circle in which it is said."""
     game = game_of(hand.options, hand.rules)
+    phase, word = hand.phase, event.do
     before = at(hand, event.seat)
+    status = _status(game, phase, word)
     player = replace(
         before,
-        said=event.do,
+        said=word,
+        status=status,
         clock_acted=before.clock_acted or event.by == "clock",
-        looked=before.looked or event.do in game.looks,
+        looked=before.looked or word in game.looks,
     )
-    phase = hand.phase
+    players = with_player(hand, player)
     # By type: see `asked`.
     if type(phase) is Declaring:
-        return _spoken_first(game, hand, player, phase)
-    if type(phase) is Answering:
-        return _answered(game, hand, player, phase)
-    assert type(phase) is Cutting, _misplaced(hand, event)
-    return _spoken_last(game, hand, player, phase)
-
-
-def _spoken_first(game: Game, hand: Hand, player: Player, phase: Declaring) -> Hand:
-    """K3, F3: a pass, or there is a declarer."""
-    if player.said == "pass":
+        if status:
+            return _claimed(game, replace(hand, players=players, declarer=event.seat), word)
         queue = phase.queue[1:]
-        after = Declaring(queue) if queue else Unclaimed()
-        return replace(hand, players=with_player(hand, player), phase=after)
-    return _claimed(game, hand, replace(player, status=player.said))
+        return replace(hand, players=players, phase=Declaring(queue) if queue else Unclaimed())
+    if type(phase) is Answering:
+        return _spoken(game, replace(hand, players=players), event.seat, word, Answering(phase.queue[1:]))
+    assert type(phase) is Cutting, _misplaced(hand, event)
+    cutters = hand.cutters if status == PASSED else (*hand.cutters, event.seat)
+    after = replace(hand, players=players, cutters=cutters)
+    return _spoken(game, after, event.seat, word, Cutting(phase.queue[1:]))
 
 
-def _answered(game: Game, hand: Hand, player: Player, phase: Answering) -> Hand:
-    """K7, F6: who declines is asked again in the draw circle."""
-    if player.said != game.declines:
-        player = replace(player, status=player.said)
-    after = replace(hand, players=with_player(hand, player))
-    return _exchange_or_onward(game, after, player, Answering(phase.queue[1:]))
+def _status(game: Game, phase: Phase, word: str) -> str:
+    """K7, F6: who has not declared, and does not help, is asked again; his word in the last circle is for good."""
+    if word not in ("pass", game.declines):
+        return word
+    return PASSED if type(phase) is Cutting else ""
 
 
-def _spoken_last(game: Game, hand: Hand, player: Player, phase: Cutting) -> Hand:
-    """K8, F8."""
-    passes = player.said == "pass"
-    player = replace(player, status=PASSED if passes else player.said)
-    cutters = hand.cutters if passes else (*hand.cutters, player.seat)
-    after = replace(hand, players=with_player(hand, player), cutters=cutters)
-    return _exchange_or_onward(game, after, player, Cutting(phase.queue[1:]))
-
-
-def _claimed(game: Game, hand: Hand, declarer: Player) -> Hand:
+def _claimed(game: Game, hand: Hand, word: str) -> Hand:
     """K4, K5: there is a declarer; all others are asked, or must help."""
-    others = clockwise(hand, declarer.seat)[:-1]
-    players = with_player(hand, declarer)
-    if game.all_must_help(declarer.status):
-        players = tuple([p if p.seat == declarer.seat else replace(p, status="help") for p in players])
-        return _formed(game, replace(hand, players=players, declarer=declarer.seat))
-    after = replace(hand, players=players, declarer=declarer.seat)
-    return _exchange_or_onward(game, after, declarer, Answering(others))
+    declarer = hand.declarer
+    assert declarer is not None
+    if game.all_must_help(word):
+        players = tuple([p if p.seat == declarer else replace(p, status="help") for p in hand.players])
+        return _formed(game, replace(hand, players=players))
+    return _spoken(game, hand, declarer, word, Answering(clockwise(hand, declarer)[:-1]))
 
 
-def _exchange_or_onward(game: Game, hand: Hand, player: Player, then: Answering | Cutting) -> Hand:
+def _spoken(game: Game, hand: Hand, seat: int, word: str, then: Answering | Cutting) -> Hand:
     """The exchange that his word asks for, if it does, before the circle goes on."""
-    exchange = game.exchanges.get(player.said)
+    exchange = game.exchanges.get(word)
     if exchange is None:
         return _onward(game, hand, then)
-    return replace(hand, phase=Exchanging(player.seat, exchange, then, False))
+    return replace(hand, phase=Exchanging(seat, exchange, then, False))
 
 
 def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:
@@ -174,69 +198,58 @@ def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:
             return replace(hand, phase=Exchanging(queue[0], blind, Drawing(queue[1:]), True))
     if queue:
         return replace(hand, phase=phase)
-    match phase:
-        case Answering():
-            drawing = _in_play_from(hand, hand.declarer) if game.draw_after_answers else ()
-            return _onward(game, hand, Drawing(drawing))
-        case Drawing():
-            return _onward(game, hand, Cutting(_undecided(hand)))
-        case Cutting():
-            return _formed(game, hand)
-        case _:
-            assert_never(phase)
-
-
-def _undecided(hand: Hand) -> tuple[int, ...]:
-    assert hand.declarer is not None
-    return tuple(s for s in clockwise(hand, hand.declarer)[:-1] if at(hand, s).status == "")
+    if type(phase) is Answering:
+        drawing = _round_from(_in_play(hand), hand.declarer) if game.draw_after_answers else ()
+        return _onward(game, hand, Drawing(drawing))
+    if type(phase) is Drawing:
+        undecided = tuple([p.seat for p in hand.players if not p.status])
+        return _onward(game, hand, Cutting(from_left(undecided, hand.declarer)))
+    return _formed(game, hand)
 
 
 def _formed(game: Game, hand: Hand) -> Hand:
     """K12, K13, K14, F6, F9: statuses are settled; who takes all without play, or who leads."""
     if game.four_aces_take_all:
         for p in hand.players:
-            if p.in_play and not p.replaced and len({c for c in p.dealt if c[0] == "A"}) == game.hand_size:
+            if not p.replaced and p.in_play and [c[0] for c in p.dealt] == ["A"] * game.hand_size:
                 return replace(hand, phase=AcesHeld(p.seat))
-    in_play = [p for p in hand.players if p.in_play]
+    in_play = _in_play(hand)
     if len(in_play) == 1:
-        player = replace(in_play[0], tricks=game.hand_size)
+        player = replace(at(hand, in_play[0]), tricks=game.hand_size)
         return replace(hand, players=with_player(hand, player), phase=Finished("uncontested"))
-    return replace(hand, phase=Playing((), _in_play_from(hand, hand.cutters[0] if hand.cutters else hand.declarer)))
+    leader = hand.cutters[0] if hand.cutters else hand.declarer
+    return replace(hand, phase=Playing((), _round_from(in_play, leader)))
 
 
-def _in_play_from(hand: Hand, seat: int | None) -> tuple[int, ...]:
-    """The seats in play, clockwise from that of one of them."""
-    seats = [p.seat for p in hand.players if p.in_play]
+def _in_play(hand: Hand) -> tuple[int, ...]:
+    """The seats of declarer and helpers, ascending."""
+    return tuple([p.seat for p in hand.players if p.status and p.status != PASSED])
+
+
+def _round_from(seats: tuple[int, ...], seat: int | None) -> tuple[int, ...]:
+    """Seats in their order round the table, beginning with one of them."""
     assert seat is not None
     first = seats.index(seat)
-    return tuple(seats[first:] + seats[:first])
+    return seats[first:] + seats[:first]
 
 
 def _discarded(hand: Hand, event: CardsDiscarded) -> Hand:
+    before, phase, gone = at(hand, event.seat), hand.phase, event.cards
+    kept = tuple([c for c in before.cards if c not in gone])
+    if type(phase) is Exchanging:
+        players = with_player(hand, replace(before, cards=kept, replaced=True))
+        return replace(hand, players=players, phase=replace(phase, gone=True))
     game = game_of(hand.options, hand.rules)
-    before = at(hand, event.seat)
-    gone = set(event.cards)
-    player = replace(
-        before,
-        cards=tuple([c for c in before.cards if c not in gone]),
-        replaced=True,
-        looked=before.looked or (game.looking and not isinstance(hand.phase, Exchanging)),
-    )
+    player = replace(before, cards=kept, replaced=True, looked=before.looked or game.looking)
     after = replace(hand, players=with_player(hand, player))
-    match hand.phase:
-        case Exchanging(seat, exchange, then):
-            return replace(after, phase=Exchanging(seat, exchange, then, True))
-        case Owing(_, _, then):
-            return _onward(game, after, then)
-        case Drawing():
-            return after
-        case _:
-            raise AssertionError(_misplaced(hand, event))
+    if type(phase) is Owing:
+        return _onward(game, after, phase.then)
+    assert type(phase) is Drawing, _misplaced(hand, event)
+    return after
 
 
 def _drawn(hand: Hand, event: CardsDrawn) -> Hand:
     """F7: who draws has looked already: he has said frap or whist, or khrap5 has no looking."""
-    game = game_of(hand.options, hand.rules)
     before = at(hand, event.seat)
     trump: tuple[Card, ...] = () if event.trump_card is None else (event.trump_card,)
     player = replace(before, cards=before.cards + trump + event.cards)
@@ -246,13 +259,11 @@ def _drawn(hand: Hand, event: CardsDrawn) -> Hand:
         stock=hand.stock + event.count,
         trump_taken=hand.trump_taken or bool(trump),
     )
-    match hand.phase:
-        case Exchanging(seat, exchange, then):
-            return replace(after, phase=Owing(seat, exchange.owed, then))
-        case Drawing(queue):
-            return _onward(game, after, Drawing(queue[1:]))
-        case _:
-            raise AssertionError(_misplaced(hand, event))
+    phase = hand.phase
+    if type(phase) is Exchanging:
+        return replace(after, phase=Owing(phase.seat, phase.exchange.owed, phase.then))
+    assert type(phase) is Drawing, _misplaced(hand, event)
+    return _onward(game_of(hand.options, hand.rules), after, Drawing(phase.queue[1:]))
 
 
 def _bank_topped_up(hand: Hand, event: BankToppedUp) -> Hand:
@@ -273,20 +284,26 @@ def _aces_shown(hand: Hand, event: FourAcesShown) -> Hand:
 
 def _played(hand: Hand, event: CardPlayed) -> Hand:
     phase = hand.phase
-    assert isinstance(phase, Playing), _misplaced(hand, event)
-    before = at(hand, event.seat)
-    player = replace(before, cards=tuple([c for c in before.cards if c != event.card]))
+    assert type(phase) is Playing, _misplaced(hand, event)
+    # A third of all events: written out, without `at` and `with_player`, 1.1 µs against 1.4.
+    players, i = list(hand.players), hand.seats.index(event.seat)
+    cards = players[i].cards
+    gone = cards.index(event.card)
+    players[i] = replace(players[i], cards=cards[:gone] + cards[gone + 1 :])
     trick = (*phase.trick, Played(event.seat, event.card))
     rest = phase.queue[1:]
-    return replace(hand, players=with_player(hand, player), phase=Playing(trick, rest) if rest else TrickFull(trick))
+    return replace(hand, players=tuple(players), phase=Playing(trick, rest) if rest else TrickFull(trick))
 
 
 def _trick_taken(hand: Hand, event: TrickTaken) -> Hand:
+    """K14: the taker leads; all in play have played to the trick, in their order."""
+    full = hand.phase
+    assert type(full) is TrickFull, _misplaced(hand, event)
     before = at(hand, event.seat)
     player = replace(before, tricks=before.tricks + 1)
-    after = replace(hand, players=with_player(hand, player), tricks_played=event.trick)
-    phase = Playing((), _in_play_from(after, event.seat)) if player.cards else Finished("played")
-    return replace(after, phase=phase)
+    order = tuple([p.seat for p in full.trick])
+    phase = Playing((), _round_from(order, event.seat)) if player.cards else Finished("played")
+    return replace(hand, players=with_player(hand, player), tricks_played=event.trick, phase=phase)
 
 
 def _share_paid(hand: Hand, event: SharePaid) -> Hand:
@@ -347,3 +364,10 @@ HANDLERS: dict[type[Event], Callable[[Hand, Any], Hand]] = {
 def evolve_hand(hand: Hand, event: Event) -> Hand:
     """The hand after `event`, which must be one of `HANDLERS`."""
     return HANDLERS[type(event)](hand, event)
+
+
+def fold(hand: Hand, events: Iterable[Event]) -> Hand:
+    """The hand after all of `events`."""
+    for event in events:
+        hand = HANDLERS[type(event)](hand, event)
+    return hand

@@ -2,6 +2,8 @@
 
 A phase says what is awaited. In the phases that ask someone (`Declaring` to `Playing`) the hand waits for a
 player; in the others the rules themselves have the next word (`domain.consequences`).
+
+What is frozen can hold no cycle, so none of this is the garbage collector's business (`gc=False`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from domain.options import Options
 PASSED = "passed"
 
 
-class Player(Struct, frozen=True, kw_only=True):
+class Player(Struct, frozen=True, gc=False, kw_only=True):
     """A dealt-in player. `status` is empty until he has spoken for good, then a word of H2 or `passed`.
 
     `said` is his last word of this deal, `dealt` his cards as dealt, `paid_in` what he put into the bank,
@@ -46,7 +48,7 @@ class Player(Struct, frozen=True, kw_only=True):
         return self.status not in ("", PASSED)
 
 
-class Exchange(Struct, frozen=True):
+class Exchange(Struct, frozen=True, gc=False):
     """What a word does to the cards of who says it: K6 to K8, F7, F8, C2.
 
     He keeps `keep`, the rest goes away unseen; he draws `stock` cards, the turned trump card too where
@@ -59,37 +61,37 @@ class Exchange(Struct, frozen=True):
     trump_card: bool = False
 
 
-class Undealt(Struct, frozen=True, tag=True):
+class Undealt(Struct, frozen=True, gc=False, tag=True):
     """The next deal is due."""
 
 
-class Unturned(Struct, frozen=True, tag=True):
+class Unturned(Struct, frozen=True, gc=False, tag=True):
     """The trump card is due."""
 
 
-class Declaring(Struct, frozen=True, tag=True):
+class Declaring(Struct, frozen=True, gc=False, tag=True):
     """K3, F3: the circle for a declarer; `queue` are the seats still to speak."""
 
     queue: tuple[int, ...]
 
 
-class Unclaimed(Struct, frozen=True, tag=True):
+class Unclaimed(Struct, frozen=True, gc=False, tag=True):
     """K9, K10, F4, F5: all have passed."""
 
 
-class Answering(Struct, frozen=True, tag=True):
+class Answering(Struct, frozen=True, gc=False, tag=True):
     """K7, F6: the help circle, the whist circle."""
 
     queue: tuple[int, ...]
 
 
-class Drawing(Struct, frozen=True, tag=True):
+class Drawing(Struct, frozen=True, gc=False, tag=True):
     """F7, C3: the draw of declarer and whisters."""
 
     queue: tuple[int, ...]
 
 
-class Cutting(Struct, frozen=True, tag=True):
+class Cutting(Struct, frozen=True, gc=False, tag=True):
     """K8, F8: the draw circle, the cutting in."""
 
     queue: tuple[int, ...]
@@ -99,7 +101,7 @@ Circle = Answering | Drawing | Cutting
 """What follows a declaration; a hand goes on with one of these when cards were exchanged."""
 
 
-class Exchanging(Struct, frozen=True, tag=True):
+class Exchanging(Struct, frozen=True, gc=False, tag=True):
     """Cards go and come as the word says; `gone` where the old ones have left the hand."""
 
     seat: int
@@ -108,7 +110,7 @@ class Exchanging(Struct, frozen=True, tag=True):
     gone: bool
 
 
-class Owing(Struct, frozen=True, tag=True):
+class Owing(Struct, frozen=True, gc=False, tag=True):
     """K11: a discard of `count` is owed before the next player speaks."""
 
     seat: int
@@ -116,39 +118,39 @@ class Owing(Struct, frozen=True, tag=True):
     then: Circle
 
 
-class AcesHeld(Struct, frozen=True, tag=True):
+class AcesHeld(Struct, frozen=True, gc=False, tag=True):
     """K12: four aces are to be shown."""
 
     seat: int
 
 
-class Played(Struct, frozen=True):
+class Played(Struct, frozen=True, gc=False):
     """One card of a trick."""
 
     seat: int
     card: Card
 
 
-class Playing(Struct, frozen=True, tag=True):
+class Playing(Struct, frozen=True, gc=False, tag=True):
     """K14, K15: the trick so far and the seats still to play to it."""
 
     trick: tuple[Played, ...]
     queue: tuple[int, ...]
 
 
-class TrickFull(Struct, frozen=True, tag=True):
+class TrickFull(Struct, frozen=True, gc=False, tag=True):
     """K16: the trick is to be taken."""
 
     trick: tuple[Played, ...]
 
 
-class Finished(Struct, frozen=True, tag=True):
+class Finished(Struct, frozen=True, gc=False, tag=True):
     """All tricks have an owner; the money is to move."""
 
     ending: Ending
 
 
-class Over(Struct, frozen=True, tag=True):
+class Over(Struct, frozen=True, gc=False, tag=True):
     """Settled or voided."""
 
     result: Result
@@ -172,8 +174,8 @@ Phase = (
 )
 
 
-class Hand(Struct, frozen=True, kw_only=True):
-    """One hand. `players` are in seat order; `stock` is the index in `deck` of the next card to leave it.
+class Hand(Struct, frozen=True, gc=False, kw_only=True):
+    """One hand. `seats` are those of `players`, ascending; `stock` is the index in `deck` of the next card to leave it.
 
     `declarer` is a seat; `cutters` are the seats that took pyatok or shestok or cut in, in the order in which they
     did. `carried` is the bank as before the antes, `bank` the bank now (T6). `deal_no` and `circle` count from 1.
@@ -184,6 +186,7 @@ class Hand(Struct, frozen=True, kw_only=True):
     rules: int
     stake: int
     commission_bps: int
+    seats: tuple[int, ...]
     players: tuple[Player, ...]
     dealer: int
     carried: int
@@ -203,17 +206,12 @@ class Hand(Struct, frozen=True, kw_only=True):
 
 def find(hand: Hand, seat: int) -> Player | None:
     """The dealt-in player at `seat`, or None."""
-    for player in hand.players:
-        if player.seat == seat:
-            return player
-    return None
+    return hand.players[hand.seats.index(seat)] if seat in hand.seats else None
 
 
 def at(hand: Hand, seat: int) -> Player:
-    """The dealt-in player at `seat`, who must be there."""
-    player = find(hand, seat)
-    assert player is not None, (hand.hand_id, seat)
-    return player
+    """The dealt-in player at `seat`. ValueError where there is none."""
+    return hand.players[hand.seats.index(seat)]
 
 
 def stock_left(hand: Hand) -> int:
@@ -223,9 +221,14 @@ def stock_left(hand: Hand) -> int:
 
 def clockwise(hand: Hand, after: int) -> tuple[int, ...]:
     """H1: all dealt-in seats from `after`'s left round to `after` itself."""
-    seats = [p.seat for p in hand.players]
-    first = bisect_right(seats, after)
-    return tuple(seats[first:] + seats[:first])
+    return from_left(hand.seats, after)
+
+
+def from_left(seats: tuple[int, ...], of: int | None) -> tuple[int, ...]:
+    """H1: ascending seats, clockwise from the left of seat `of`."""
+    assert of is not None
+    first = bisect_right(seats, of)
+    return seats[first:] + seats[:first]
 
 
 _QUEUED: frozenset[type] = frozenset({Declaring, Answering, Drawing, Cutting, Playing})

@@ -23,7 +23,7 @@ ACTS_LIMIT = 20
 """How many acts between hands a player has in a minute; an opening state begins the count anew."""
 
 
-class NextHand(Struct, frozen=True, kw_only=True):
+class NextHand(Struct, frozen=True, gc=False, kw_only=True):
     """S2: what is committed to for the next hand; `client_seeds` are (player, hex)."""
 
     hand_id: str
@@ -32,7 +32,7 @@ class NextHand(Struct, frozen=True, kw_only=True):
     client_seeds: tuple[tuple[str, str], ...] = ()
 
 
-class Acts(Struct, frozen=True, kw_only=True):
+class Acts(Struct, frozen=True, gc=False, kw_only=True):
     """How many acts between hands `player` has done since `since_ms`."""
 
     player: str
@@ -40,7 +40,7 @@ class Acts(Struct, frozen=True, kw_only=True):
     since_ms: int
 
 
-class Proposal(Struct, frozen=True, kw_only=True):
+class Proposal(Struct, frozen=True, gc=False, kw_only=True):
     """T12: what one of ops has proposed."""
 
     hand_id: str
@@ -48,14 +48,14 @@ class Proposal(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class ShuffleInputs(Struct, frozen=True, kw_only=True):
+class ShuffleInputs(Struct, frozen=True, gc=False, kw_only=True):
     """S3: what the decks of the running hand are made of, in hex; seeds in seat order of the dealt in."""
 
     server_seed: str
     client_seeds: tuple[str, ...]
 
 
-class Table(Struct, frozen=True, kw_only=True):
+class Table(Struct, frozen=True, gc=False, kw_only=True):
     """A table. Seats are ascending; `hand` stays, over, until the next one starts.
 
     `turn` numbers the decisions; `opened_at_ms` is when the open one was opened, `deal_turn` the first of the
@@ -142,7 +142,7 @@ def start_due_ms(table: Table) -> int | None:
     return None if table.ready_at_ms is None else table.ready_at_ms + table.settings.pause_ms
 
 
-class Deadline(Struct, frozen=True, kw_only=True):
+class Deadline(Struct, frozen=True, gc=False, kw_only=True):
     """T11: whose decision is open, until when his turn lasts, and when, his time bank spent, the clock acts."""
 
     seat: int

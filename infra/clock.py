@@ -46,12 +46,14 @@ def _second(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
-@lru_cache(maxsize=256)
-def _second_ms(text: str) -> int:
-    # Not strptime, which takes 5 µs: who reads a long log meets a new second at every few events.
+_SECONDS_MS = {f"{seconds:02d}": seconds * 1000 for seconds in range(60)}
+
+
+@lru_cache(maxsize=1024)
+def _minute_ms(text: str) -> int:
     if (text[4], text[7], text[10], text[13]) != ("-", "-", "T", ":"):
-        raise ValueError(f"{text!r} is not a time such as 2026-01-02T03:04:05")
-    return int(datetime.fromisoformat(f"{text}+00:00").timestamp()) * 1000
+        raise ValueError(f"{text!r} is not a minute such as 2026-01-02T03:04")
+    return int(datetime.fromisoformat(f"{text}:00+00:00").timestamp()) * 1000
 
 
 def rfc3339(at_ms: int) -> str:
@@ -61,7 +63,11 @@ def rfc3339(at_ms: int) -> str:
 
 
 def from_rfc3339(text: str) -> int:
-    """The milliseconds since 1970 of a time as `rfc3339` writes it. Raises ValueError for any other form."""
-    if len(text) != 24 or text[19] != "." or text[23] != "Z":
+    """The milliseconds since 1970 of a time as `rfc3339` writes it. Raises ValueError for any other form.
+
+    Minutes are remembered, not seconds: who reads a long log meets a new second at every other event, at 2.4 µs each.
+    """
+    second_ms = _SECONDS_MS.get(text[17:19])
+    if len(text) != 24 or second_ms is None or (text[16], text[19], text[23]) != (":", ".", "Z"):
         raise ValueError(f"{text!r} is not a time such as 2026-01-02T03:04:05.678Z")
-    return _second_ms(text[:19]) + int(text[20:23])
+    return _minute_ms(text[:16]) + second_ms + int(text[20:23])

@@ -38,13 +38,21 @@ class _Form:
         self.secrets = secrets
         fields = msgspec.structs.fields(event)
         self.public = tuple(f.name for f in fields if f.name not in secrets)
-        self.plain: msgspec.json.Decoder[Any] = msgspec.json.Decoder(event)
+        self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(event)
         self.stored = _like(
             f"Stored{event.__name__}", [f for f in fields if f.name not in secrets], self.tag, sealed=True
         )
         self.secret = _like(f"Secret{event.__name__}", [f for f in fields if f.name in secrets], None, sealed=False)
-        self.stored_decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self.stored)
-        self.secret_decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(self.secret)
+
+
+class _Sealed(Struct, frozen=True):
+    """Of a stored event with secrets, what opens them."""
+
+    hand_id: str
+    sealed: bytes
+
+
+_sealed = msgspec.json.Decoder(_Sealed)
 
 
 def _like(name: str, fields: Iterable[msgspec.structs.FieldInfo], tag: str | None, *, sealed: bool) -> type[Struct]:
@@ -94,27 +102,26 @@ class Codec:
 
     def decode(self, stored: StoredEvent) -> Event:
         """The event with its secrets. Raises UnknownEvent, Fault(`seal_broken`) or msgspec.DecodeError."""
-        return self._decode(stored, with_secrets=True)
-
-    def decode_public(self, stored: StoredEvent) -> Event:
-        """The event with its secret fields empty; needs no key. Raises UnknownEvent or msgspec.DecodeError."""
-        return self._decode(stored, with_secrets=False)
-
-    def _decode(self, stored: StoredEvent, *, with_secrets: bool) -> Event:
         form = self._by_type.get((stored.type, stored.version))
         body = stored.body
         if form is None:
             form, body = self._lifted(stored)
-        if not form.secrets:
-            event: Event = form.plain.decode(body)
-            return event
-        found = form.stored_decoder.decode(body)
-        public = {name: getattr(found, name) for name in form.public}
-        if not with_secrets:
-            return form.event(**public)
-        text = self._sealer.open(found.hand_id, stored.stream, stored.seq, found.sealed)
-        secret = form.secret_decoder.decode(text)
-        return form.event(**public, **{name: getattr(secret, name) for name in form.secrets})
+        if form.secrets:
+            found = _sealed.decode(body)
+            secret = self._sealer.open(found.hand_id, stored.stream, stored.seq, found.sealed).rstrip()
+            # Joined to one text and decoded once: building the event from both halves took as long as opening one.
+            body = body if secret == b"{}" else body[:-1] + b"," + secret[1:]
+        event: Event = form.decoder.decode(body)
+        return event
+
+    def decode_public(self, stored: StoredEvent) -> Event:
+        """The event with its secret fields empty; needs no key. Raises UnknownEvent or msgspec.DecodeError."""
+        form = self._by_type.get((stored.type, stored.version))
+        body = stored.body
+        if form is None:
+            form, body = self._lifted(stored)
+        event: Event = form.decoder.decode(body)
+        return event
 
     def _lifted(self, stored: StoredEvent) -> tuple[_Form, bytes]:
         """An older version, lifted step by step to the one that the program has. Sealed fields stay sealed."""
