@@ -89,7 +89,7 @@ def _file(
     seats = [FileSeat(seat=s.seat, player=s.player, purse=s.purse) for s in table.seats if s.seat in started.dealt_in]
     shuffle = FileShuffle(
         server_seed=started.server_seed,
-        hand_id=started.hand_id,
+        hand_id=started.hand_id.replace("-", ""),  # hex, as H4 has it
         commitment=started.commitment,
         client_seeds=started.client_seeds,
     )
