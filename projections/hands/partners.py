@@ -1,0 +1,24 @@
+"""Who was dealt into hands together. Source: rulebook R2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from infra.projection_store import ProjectionReader
+
+PARTNERS = (Path(__file__).parent / "partners.sql").read_text()
+
+
+class _Player(Struct, frozen=True):
+    player: str
+
+
+async def partners(
+    reader: ProjectionReader, person: str, players: Iterable[str], since_ms: int, until_ms: int
+) -> tuple[str, ...]:
+    """Those of `players` who were dealt into a hand with `person` that started in that time. Raises Fault."""
+    given = {"person": person, "players": list(players), "since_ms": since_ms, "until_ms": until_ms}
+    return tuple(row.player for row in await reader.rows("hands", PARTNERS, given, _Player))
