@@ -118,15 +118,18 @@ async def check_key(store: EventStore, codec: Codec) -> None:
 
 
 @asynccontextmanager
-async def open_core(settings: Settings, *, readers: int = 4) -> AsyncIterator[Core]:
-    """Servers, keys, store and play, closed in the other order at the end. Raises Fault."""
+async def open_core(settings: Settings, *, readers: int = 4, clock: Clock | None = None) -> AsyncIterator[Core]:
+    """Servers, keys, store and play, closed in the other order at the end; the system's clock, unless another is given.
+
+    Raises Fault.
+    """
     async with AsyncExitStack() as stack:
         keys = load_keys(settings)
         addresses = await stack.enter_async_context(servers(settings))
         await patiently(lambda: prepare(settings, addresses))
         opened = await patiently(lambda: EventStore.open(addresses.application, readers=readers))
         store = await stack.enter_async_context(opened)
-        clock, entropy = SystemClock(), SystemEntropy()
+        clock, entropy = clock or SystemClock(), SystemEntropy()
         sealer = Sealer(keys.master, entropy)
         codec = Codec(sealer)
         await patiently(lambda: check_key(store, codec))

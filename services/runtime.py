@@ -17,6 +17,7 @@ from typing import Literal, get_args
 from litestar.types import ControllerRouterHandler
 
 from infra.beat import Beat
+from infra.clock import Clock
 from infra.projection_store import ProjectionReader
 from infra.redis import NUDGE, Publisher
 from infra.settings import Settings
@@ -75,10 +76,15 @@ async def running(
                 task.cancel()
 
 
-async def serve(settings: Settings, parts: Sequence[Part], *, with_parent: bool = False) -> None:
+async def serve(
+    settings: Settings, parts: Sequence[Part], *, with_parent: bool = False, clock: Clock | None = None
+) -> None:
     """Run `parts` until told to stop, then stop gracefully. Raises Fault, or a group of what parts failed with."""
     with told_to_stop(with_parent=with_parent) as stop:
-        async with open_core(settings) as core, running(core, parts, host=settings.host, port=settings.port) as url:
+        async with (
+            open_core(settings, clock=clock) as core,
+            running(core, parts, host=settings.host, port=settings.port) as url,
+        ):
             log.info("serving", parts=list(parts), url=url or None)
             # What is there now stays for good: the collector need not walk through it again and again.
             gc.collect()
