@@ -15,10 +15,11 @@ from domain.cards import Card
 from domain.citing import clauses_of
 from domain.events import CardPlayed, CardsDiscarded, CardsDrawn, CardsLooked, Declared, Event, HandStarted
 from domain.evolve import evolve
+from domain.halves import public_event
 from domain.hand import Hand, Owing, at
 from domain.legal import Offer, offers
 from domain.table import Table
-from domain.views import HandView, legal_actions, own_cards, public_event, view
+from domain.views import HandView, legal_actions, own_cards, view
 
 
 class At(Struct, frozen=True):

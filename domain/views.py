@@ -1,4 +1,4 @@
-"""What a seat or a spectator may see of a table and of its events, built field by field. Source: rulebook K2, F2, S6.
+"""What a seat or a spectator may see of a table, built field by field (of its events: `halves`). Source: K2, F2, S6.
 
 An audience is a player's name or None for a spectator. Nothing is removed from a whole: what is not written here
 is not shown. Shapes are JSON objects; amounts minor units, times milliseconds since 1970 UTC.
@@ -6,21 +6,10 @@ is not shown. Shapes are JSON objects; amounts minor units, times milliseconds s
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from domain.cards import Card
-from domain.events import (
-    CardsDealt,
-    CardsDiscarded,
-    CardsDrawn,
-    CardsLooked,
-    Declared,
-    Event,
-    Result,
-    Settings,
-)
+from domain.events import Result, Settings
 from domain.games import game_of
 from domain.hand import Hand, Over, Played, Player, Playing, TrickFull, asked, find, stock_left
 from domain.legal import Offer, offers
@@ -134,15 +123,15 @@ def _seats(table: Table) -> tuple[SeatView, ...]:
     hand = running(table)
     seats = []
     for s in table.seats:
-        dealt_in = None if hand is None else find(hand, s.seat)
+        playing = None if hand is None else find(hand, s.seat)
         seats.append(
             SeatView(
                 seat=s.seat,
                 player=s.player,
-                purse=s.purse if dealt_in is None else dealt_in.purse,
+                purse=s.purse if playing is None else playing.purse,
                 sitting_out=s.sitting_out,
                 leaving=s.leaving,
-                in_hand=dealt_in is not None,
+                in_hand=playing is not None,
             )
         )
     return tuple(seats)
@@ -204,7 +193,7 @@ def own_view(table: Table, player: str) -> OwnView | None:
     seat = seat_of(table, player)
     if seat is None:
         return None
-    mine = _mine(table, player)
+    mine = dealt_in(table, player)
     return OwnView(
         seat=seat.seat,
         player=player,
@@ -214,7 +203,7 @@ def own_view(table: Table, player: str) -> OwnView | None:
     )
 
 
-def _mine(table: Table, player: str) -> Player | None:
+def dealt_in(table: Table, player: str) -> Player | None:
     """The dealt-in player of that name: by name, never by seat alone, since a seat may have changed hands."""
     if table.hand is None:
         return None
@@ -223,7 +212,7 @@ def _mine(table: Table, player: str) -> Player | None:
 
 def own_cards(table: Table, player: str) -> tuple[Card, ...] | None:
     """The cards that `player` holds and may see."""
-    mine = _mine(table, player)
+    mine = dealt_in(table, player)
     if mine is None or table.hand is None:
         return None
     return mine.cards if _open(table.hand, mine) else None
@@ -235,74 +224,13 @@ def _open(hand: Hand, mine: Player) -> bool:
 
 def legal_actions(table: Table, player: str) -> tuple[Offer, ...]:
     """What `player` may do in the hand now. F2: until he looks, a discard is offered him by the count alone."""
-    hand, mine = running(table), _mine(table, player)
+    hand, mine = running(table), dealt_in(table, player)
     if hand is None or mine is None:
         return ()
     offered = offers(hand, mine.seat)
     if _open(hand, mine):
         return offered
     return tuple(Offer(o.do, (), o.least, o.most) for o in offered)
-
-
-PUBLIC: dict[str, tuple[str, ...]] = {
-    "table_opened": ("settings",),
-    "hand_committed": ("hand_id", "commitment", "key_commitment"),
-    "client_seed_set": ("hand_id", "player"),
-    "player_sat": ("seat", "player", "buy_in"),
-    "purse_topped_up": ("seat", "player", "amount"),
-    "player_sat_out": ("seat", "player", "by"),
-    "player_returned": ("seat", "player"),
-    "leave_requested": ("seat", "player"),
-    "player_left": ("seat", "player", "purse", "reason"),
-    "deadlines_renewed": (),
-    "table_state_written": (),
-    "table_halted": ("reason", "fault"),
-    "table_resumed": ("reason",),
-    "hand_corrected": ("hand_id", "basis", "result", "players", "bank_due", "bank_moved", "resumes"),
-    "table_closing": ("reason",),
-    "bank_returned": ("seat", "player", "amount"),
-    "table_closed": (),
-    "hand_started": ("hand_id", "commitment", "dealer", "dealt_in", "ante", "client_seeds"),
-    "cards_dealt": ("hand_id", "deal_no"),
-    "trump_turned": ("card", "circle"),
-    "cards_looked": ("seat",),
-    "declared": ("seat", "do", "by"),
-    "cards_discarded": ("hand_id", "seat", "count", "by"),
-    "cards_drawn": ("hand_id", "seat", "count", "trump_card", "by"),
-    "bank_topped_up": ("seat", "amount"),
-    "time_bank_used": ("seat", "ms"),
-    "four_aces_shown": ("seat", "cards"),
-    "card_played": ("seat", "card", "by"),
-    "trick_taken": ("seat", "trick"),
-    "share_paid": ("seat", "tricks", "amount"),
-    "commission_taken": ("seat", "share", "amount"),
-    "fine_paid": ("seat", "due", "paid"),
-    "hand_settled": ("hand_id", "result"),
-    "void_proposed": ("hand_id", "reason"),
-    "hand_voided": ("hand_id", "cause", "reason", "returned", "result"),
-    "seed_disclosed": ("hand_id", "to", "used"),
-}
-"""The fields of each table event that everybody at the table, and a spectator, may see. Complete; a test checks it."""
-
-
-def public_event(event: Event) -> dict[str, Any]:
-    """The public half of a table's event: its type and the fields named in `PUBLIC`."""
-    kind = str(type(event).__struct_config__.tag)
-    return {"type": kind, **{name: getattr(event, name) for name in PUBLIC[kind]}}
-
-
-_SHOWS = (CardsDealt, CardsLooked, Declared, CardsDrawn, CardsDiscarded)
-
-
-def private_half(after: Table, event: Event, player: str) -> dict[str, Any] | None:
-    """What `event` shows to `player` alone: his own cards after it, where it changed them or opened them to him."""
-    if not isinstance(event, _SHOWS):
-        return None
-    mine = _mine(after, player)
-    if mine is None or not (isinstance(event, CardsDealt) or event.seat == mine.seat):
-        return None
-    cards = own_cards(after, player)
-    return None if cards is None else {"cards": cards}
 
 
 def awaited(table: Table) -> int | None:

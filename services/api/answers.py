@@ -9,8 +9,9 @@ from msgspec import Meta, Struct, defstruct
 
 from domain.cards import Card
 from domain.events import TABLE_EVENTS, Event
+from domain.halves import PUBLIC
 from domain.table import Table
-from domain.views import PUBLIC, TableView, view
+from domain.views import TableView, view
 from projections.hands import HandRow
 
 HandFileJson = Annotated[

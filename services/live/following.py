@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from domain.halves import private_half
 from domain.table import Table
-from domain.views import private_half
 from infra.faults import Fault
 from services.live.feed import Feed
 from services.live.hub import Hub

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from domain.views import private_half, public_event
+from domain.halves import private_half, public_event
 from infra.clock import rfc3339
 from services.play.types import Answer, Step
 

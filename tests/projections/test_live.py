@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from domain.events import CardsDealt, ClientSeedSet, HandStarted
-from domain.views import public_event
+from domain.halves import public_event
 from infra.redis import LOBBY, Link, Message, Subscriber, table_channel
 from tests.domain.ledger.evenings import Entry
 from tests.infra.own_valkey import own_valkey

@@ -12,8 +12,8 @@ from domain.commands import OpenTable, TableCommand
 from domain.events import ACCOUNT_EVENTS, OPENINGS, SECRETS, TABLE_EVENTS, Event
 from domain.evolve import HANDLED
 from domain.evolve_hand import HANDLERS
+from domain.halves import PUBLIC
 from domain.table import Table, record
-from domain.views import PUBLIC
 from tests.domain.table.given import given, opened
 
 HERE = Path(__file__).parent

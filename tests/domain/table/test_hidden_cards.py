@@ -33,11 +33,12 @@ from domain.events import (
     TrumpTurned,
 )
 from domain.evolve import evolve
+from domain.halves import private_half, public_event
 from domain.hand import Owing, at
 from domain.options import FrapOptions, GameName
 from domain.refusal import Refused
 from domain.table import Table, running
-from domain.views import awaited, legal_actions, own_cards, private_half, public_event, view
+from domain.views import awaited, legal_actions, own_cards, view
 from tests.domain.table.random_tables import RandomTable, Step
 from tests.domain.table.test_random_tables import SEEDS
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain.cards import Card
 from domain.events import CardsDrawn, Declared, SeedDisclosed
+from domain.halves import private_half, public_event
 from domain.hand import Played
 from domain.legal import Offer
 from domain.table import Table
@@ -18,8 +19,6 @@ from domain.views import (
     awaited,
     legal_actions,
     own_cards,
-    private_half,
-    public_event,
     view,
 )
 from tests.domain.table.given import (

@@ -10,12 +10,13 @@ from domain.commands import Act, Fresh, OpenTable, Sit, StartHand, TableCommand
 from domain.decide import decide
 from domain.events import Event, Settings
 from domain.evolve import evolve
+from domain.halves import private_half, public_event
 from domain.hand import asked
 from domain.legal import clock_action
 from domain.options import KhrapOptions
 from domain.refusal import Refused
 from domain.table import Table, running, seat_at
-from domain.views import own_cards, private_half, public_event
+from domain.views import own_cards
 from services.bench.course import Course
 
 SETTINGS = Settings(currency="RUB", stake=0, entry_limit=0, max_seats=5, commission_bps=0, options=KhrapOptions())
