@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from domain.views import public_event
+from domain.halves import public_event
 from infra.projection_store import RowWrite
 from infra.redis import LOBBY as LOBBY_CHANNEL
 from infra.redis import Publisher, table_channel
