@@ -31,6 +31,7 @@ async def insert_rate(url: str, clients: int, seconds: int, row_bytes: int) -> f
     with tempfile.TemporaryDirectory() as folder:
         await _pgbench(url, Path(folder), TABLE, ["-t", "1", "-c", "1"])
         options = ["-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)), "-D", f"row={'x' * row_bytes}"]
+        said = ""
         for _ in range(ATTEMPTS):
             said = await _pgbench(url, Path(folder), INSERT, [*options, "-T", str(runs_s)])
             match = _TPS.search(said)
