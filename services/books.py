@@ -11,6 +11,7 @@ from msgspec import Struct
 from infra.faults import Fault
 from infra.projection_store import ProjectionReader
 from infra.settings import Settings
+from projections.catalogue import VERSIONS
 from services.core import Core, open_core
 from services.runtime import running
 
@@ -29,11 +30,11 @@ class Books(Struct, frozen=True):
 async def open_books(settings: Settings) -> AsyncIterator[Books]:
     """Core and reader, with the projections as far as the log was when this began. Raises Fault.
 
-    A projector runs for as long as the block does; where a service runs, its projector holds the locks and ours waits.
+    A projector runs for as long as the block does; where a service runs, its projector and ours share them.
     """
     async with (
         open_core(settings) as core,
-        ProjectionReader(core.addresses.application) as reader,
+        ProjectionReader(core.addresses.application, versions=VERSIONS) as reader,
         running(core, ("projector",)),
     ):
         await caught_up(reader, await core.store.part_heads())

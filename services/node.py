@@ -10,6 +10,7 @@ from litestar.types import ControllerRouterHandler
 from infra.meta import request_digest
 from infra.projection_store import ProjectionReader
 from infra.redis import LOBBY, Subscriber
+from projections.catalogue import VERSIONS
 from projections.lobby import LobbyTable, changed_tables, open_tables, tables_vector
 from services.api.access import Access
 from services.api.app import create_app
@@ -29,7 +30,7 @@ class Node:
 
     def __init__(self, core: Core, host: str, port: int, more: Sequence[ControllerRouterHandler] = ()) -> None:
         """`more` are routes beside the API's and the pages. Raises Fault(`listen`) where the address cannot be had."""
-        self._reader = ProjectionReader(core.addresses.application)
+        self._reader = ProjectionReader(core.addresses.application, versions=VERSIONS)
         streams = Streams()
         lobby = Lobby(_lobby_reads(self._reader), core.clock, streams)
         subscriber = Subscriber(core.addresses.redis, [LOBBY])

@@ -23,6 +23,7 @@ from infra.redis import NUDGE, Publisher
 from infra.settings import Settings
 from infra.telemetry import logger
 from projections import runner
+from projections.catalogue import VERSIONS
 from projections.ledger.reads import mismatches
 from services.core import Core, open_core
 from services.node import Node
@@ -126,7 +127,10 @@ async def _projector(core: Core) -> None:
 async def _steward(core: Core) -> None:
     beat = Beat(core.addresses.application)
     try:
-        async with ProjectionReader(core.addresses.application) as reader, asyncio.TaskGroup() as group:
+        async with (
+            ProjectionReader(core.addresses.application, versions=VERSIONS) as reader,
+            asyncio.TaskGroup() as group,
+        ):
             group.create_task(Steward(core.store, core.play, beat, core.clock).run())
             group.create_task(Alarms(core.play, lambda: mismatches(reader)).run())
     finally:

@@ -7,6 +7,7 @@ of waiting where this takes 10.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -29,6 +30,14 @@ class Command(Struct, frozen=True):
     expected: int | None = None
 
 
+class Copy(Struct, frozen=True):
+    """A COPY, and the rows for it."""
+
+    text: bytes
+    columns: tuple[str, ...]
+    rows: list[Mapping[str, Any]]
+
+
 class Sender:
     """Prepares what it has not sent before on this connection."""
 
@@ -36,19 +45,20 @@ class Sender:
         self._connection = connection
         self._names: dict[bytes, bytes] = {}
 
-    async def transact(self, commands: list[Command]) -> None:
+    async def transact(self, commands: Sequence[Command | Copy]) -> None:
         """Run all of `commands`, or none. Raises WriteRefused, WriteStale, or psycopg's errors."""
+        statements = [each for each in commands if isinstance(each, Command)]
+        copies = [each for each in commands if isinstance(each, Copy)]
         try:
-            await self._prepare({command.text for command in commands})
-        except GONE as error:
-            raise WriteStale(f"the rows are gone: {error.diag.message_primary}") from error
-        text = b"begin; " + b"; ".join([self._execution(command) for command in commands])
-        try:
+            await self._prepare({command.text for command in statements})
+            text = b"begin; " + b"; ".join([self._execution(command) for command in statements])
             cursor = await self._connection.execute(text)
-            for command in commands:
+            for command in statements:
                 assert cursor.nextset(), command.text
                 if command.expected not in (None, cursor.rowcount):
                     raise WriteStale(f"{cursor.rowcount} of {command.expected} rows are where this work begins")
+            for copy in copies:
+                await self._copy(copy)
             await self._connection.execute(b"commit")
         except (psycopg.DataError, psycopg.IntegrityError) as error:
             await self._connection.rollback()
@@ -59,6 +69,12 @@ class Sender:
         except WriteStale:
             await self._connection.rollback()
             raise
+
+    async def _copy(self, copy: Copy) -> None:
+        columns = copy.columns
+        async with self._connection.cursor().copy(copy.text) as into:
+            for row in copy.rows:
+                await into.write_row([row[column] for column in columns])
 
     async def _prepare(self, texts: set[bytes]) -> None:
         for text in texts - self._names.keys():

@@ -22,6 +22,12 @@ def statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple[
     return _statement(schema, table, shape, kind, columns).as_bytes()
 
 
+@lru_cache(maxsize=1_000)
+def copying(schema: str, table: str, columns: tuple[str, ...]) -> bytes:
+    """The COPY that takes new rows of these columns."""
+    return sql.SQL("copy {} ({}) from stdin").format(sql.Identifier(schema, table), _names(columns)).as_bytes()
+
+
 def _statement(schema: str, table: str, shape: Shape, kind: Kind, columns: tuple[str, ...]) -> sql.Composed:
     missing = [c for c in columns if c not in shape.columns] + [k for k in shape.key if k not in columns]
     assert not missing, f"{schema}.{table} has the columns {shape.columns} and the key {shape.key}, not {missing}"

@@ -47,10 +47,11 @@ class Generation(Struct, frozen=True, kw_only=True):
 
 
 class Shape(Struct, frozen=True):
-    """A table as the catalog has it: its columns in order, and those of the primary key."""
+    """A table as the catalog has it: its columns in order, those of the primary key, and those that hold JSON."""
 
     columns: tuple[str, ...]
     key: tuple[str, ...]
+    json: frozenset[str] = frozenset()
 
 
 class Parked(Struct, frozen=True):
@@ -124,6 +125,26 @@ class Checkpoint(Struct, frozen=True):
 
     vector: dict[int, int]
     parked: dict[str, Parked]
+
+
+class Law(Struct, frozen=True):
+    """What must hold of a generation's rows: `text`, with `{schema}`, finds those that break it, as lines to read."""
+
+    name: str
+    text: str
+
+
+class Difference(Struct, frozen=True, kw_only=True):
+    """A row that is not alike in two generations: `key` names it, `column` what differs; None where there is no row.
+
+    `ours` is of the generation in question, `other` of the one that it is compared with, as JSON text.
+    """
+
+    table: str
+    key: str
+    column: str | None
+    ours: str | None
+    other: str | None
 
 
 Kind = Literal["insert", "put", "update", "add", "delete"]

@@ -14,8 +14,8 @@ from psycopg.rows import TupleRow
 
 from infra.faults import Fault
 from infra.projection_store.queries import one_line, query
-from infra.projection_store.sending import Command, Sender
-from infra.projection_store.statements import statement
+from infra.projection_store.sending import Command, Copy, Sender
+from infra.projection_store.statements import copying, statement
 from infra.projection_store.types import (
     STATES,
     Checkpoint,
@@ -33,6 +33,8 @@ from infra.store.connect import Unavailable, application_conninfo
 
 T = TypeVar("T")
 
+COPY_FROM = 200
+"""New rows from which COPY is quicker: 5 µs a row against 20, and a round trip more."""
 DEFINING = 0x6B68_7261_7000
 """The advisory lock under which generations are made, switched and dropped, one process at a time."""
 
@@ -151,7 +153,7 @@ class ProjectionWriter:
         commands = [command for work in works for command in self._commands(work)]
         await _reached(self._sender.transact(commands))
 
-    def _commands(self, work: Work) -> Iterator[Command]:
+    def _commands(self, work: Work) -> Iterator[Command | Copy]:
         schema = work.schema
         if work.moves:
             parts = sorted(work.moves)
@@ -159,6 +161,9 @@ class ProjectionWriter:
             yield Command(query("advance.sql"), (schema, _array(parts), _array(before), _array(after)), len(parts))
         for write in work.writes:
             shape = self._shapes[schema][write.table]
+            if write.kind == "insert" and len(write.rows) >= COPY_FROM and not shape.json:
+                yield Copy(copying(schema, write.table, write.columns), write.columns, write.rows)
+                continue
             text = statement(schema, write.table, shape, write.kind, write.columns)
             yield Command(text, (msgspec.json.encode(write.rows).decode(),))
         for retaken in work.retaken:
@@ -231,14 +236,20 @@ async def read_shapes(cursor: AsyncCursor[TupleRow], schema: str) -> dict[str, S
     await cursor.execute(query("shapes.sql"), {"schema": schema})
     columns: dict[str, list[str]] = {}
     places: dict[str, dict[int, str]] = {}
-    for table, column, place in await cursor.fetchall():
+    json: dict[str, set[str]] = {}
+    for table, column, place, is_json in await cursor.fetchall():
         columns.setdefault(table, []).append(column)
         places.setdefault(table, {})
+        if is_json:
+            json.setdefault(table, set()).add(column)
         if place is not None:
             places[table][place] = column
     bare = [f"{schema}.{table}" for table, key in places.items() if not key]
     assert not bare, f"a projection's tables need primary keys: {bare}"
-    return {t: Shape(tuple(columns[t]), tuple(places[t][p] for p in sorted(places[t]))) for t in columns}
+    return {
+        t: Shape(tuple(columns[t]), tuple(places[t][p] for p in sorted(places[t])), frozenset(json.get(t, ())))
+        for t in columns
+    }
 
 
 async def _reached(doing: Awaitable[T]) -> T:

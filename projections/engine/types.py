@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from domain.events import Event
+from infra.projection_store import Law, schema_of
 
 S = TypeVar("S")
 
@@ -105,8 +106,9 @@ class CannotApply(Exception):
 class Projection(Struct, Generic[S], frozen=True, kw_only=True):
     """A projection that S is the state of, one for each stream.
 
-    - `name`, `version`: together they name the Postgres schema `<name>_v<version>`. Another DDL, or another meaning
-      of the rows, is another version; the engine refuses to run a version whose DDL is not the one it was made with.
+    - `name`, `version`: together they name the Postgres schema `<name>_v<version>`, with `_g2`, … where the version was
+      built again. Another DDL, or another meaning of the rows, is another version; the engine refuses to run a version
+      whose DDL is not the one it was made with.
     - `ddl`: the SQL that makes the tables, unqualified names, run once in that schema. Each table has a primary key;
       the engine takes columns, types and keys from the catalog. The name `stream_state` is the engine's own.
     - `streams`: prefixes of the streams that it follows, such as `("table-", "account-")`.
@@ -118,6 +120,9 @@ class Projection(Struct, Generic[S], frozen=True, kw_only=True):
       since a state was stored, to have that state in memory; their rows were written the first time. Rows that streams
       of different parts share must be written by `Add`, or hold the part in their key: there is no order between two
       parts, and several processes may apply them at the same time.
+    - `changes`: the tables (`entry`) and columns (`entry.clause`) whose rows this version means to have otherwise than
+      the one before. All others must come out alike, or the version is not switched to.
+    - `laws`: what must hold of the rows at any position.
     """
 
     name: str
@@ -128,8 +133,10 @@ class Projection(Struct, Generic[S], frozen=True, kw_only=True):
     state: Any
     initial: S
     step: Callable[[S, Recorded], tuple[S, Sequence[Change]]]
+    changes: tuple[str, ...] = ()
+    laws: tuple[Law, ...] = ()
 
     @property
     def schema(self) -> str:
-        """The Postgres schema that holds its rows."""
-        return f"{self.name}_v{self.version}"
+        """The Postgres schema of its first generation."""
+        return schema_of(self.name, self.version, 1)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from domain.ledger import POSTED, Book, Mismatch, Postings, TableBook, opening, post
 from domain.ledger.books import NewAccount, NewTable
+from infra.projection_store import Law
 from projections.engine.types import Add, CannotApply, Change, Insert, Projection, Recorded
 
 NAME = "ledger"
@@ -73,13 +74,21 @@ def changes(postings: Postings, recorded: Recorded) -> list[Change]:
     return made
 
 
+HERE = Path(__file__).parent
+LAWS = (
+    Law("all books sum to zero", (HERE / "law_zero.sql").read_text()),
+    Law("a balance is the sum of its entries", (HERE / "law_balances.sql").read_text()),
+    Law("no purse or bank is below zero", (HERE / "law_below_zero.sql").read_text()),
+)
+
 LEDGER: Projection[Book] = Projection(
     name=NAME,
     version=1,
-    ddl=(Path(__file__).parent / "schema.sql").read_text(),
+    ddl=(HERE / "schema.sql").read_text(),
     streams=("table-", "account-"),
     handles=tuple(sorted(POSTED, key=lambda event: event.__name__)),
     state=Book,
     initial=_UNOPENED,
     step=step,
+    laws=LAWS,
 )

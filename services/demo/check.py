@@ -7,6 +7,7 @@ from msgspec import Struct
 from domain.ledger import accounts
 from infra.projection_store import ProjectionReader
 from projections import ledger
+from projections.catalogue import VERSIONS
 from projections.ledger.projection import NAME
 from services.books import caught_up
 from services.cli.output import amount
@@ -33,7 +34,7 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 async def check(core: Core, currency: str) -> Checked:
     """Wait until the projections have caught up, then check. Raises Fault, `catching_up` where they do not."""
-    async with ProjectionReader(core.addresses.application) as reader:
+    async with ProjectionReader(core.addresses.application, versions=VERSIONS) as reader:
         tries = 0
         while True:
             heads = await core.store.part_heads()

@@ -1,0 +1,1 @@
+select exists (select from lease.held where name = %s and until > clock_timestamp())

@@ -1,0 +1,141 @@
+"""Filling a generation from the log: range after range of parts, some at a time, in this process or in several.
+
+A range is applied in large batches, each in one transaction with its checkpoint, so whatever is killed goes on from
+there. Nobody else writes a generation that is being built, and no two ranges share a row but by `Add`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from msgspec import Struct
+
+from infra.codec import Codec
+from infra.entropy import SystemEntropy
+from infra.faults import Fault
+from infra.projection_store import Checkpoint, ProjectionWriter
+from infra.sealing import KEY_BYTES, Sealer
+from infra.store import EventStore
+from projections.engine.applying import Applier
+from projections.engine.follower import Follower
+from projections.engine.log import Decode, Log, Vector
+from projections.engine.types import Projection
+
+RANGES = 16
+"""Into so many ranges the parts are dealt, by size."""
+BATCH = 20_000
+"""Events a transaction; a range in work takes some 40 MB."""
+AT_ONCE = 2
+"""Ranges in work at a time in a process: while Postgres writes the rows of one, the events of the other are applied."""
+
+
+class Job(Struct, frozen=True):
+    """A range of parts, to be brought to the positions `upto`."""
+
+    url: str
+    projection: Projection[Any]
+    schema: str
+    upto: Vector
+
+
+async def build(jobs: Sequence[Job], processes: int, decode: Decode) -> None:
+    """Do all jobs. Raises Fault: `store_unavailable`, `store_gap`, `rebuild_failed` where a process was killed."""
+    if processes <= 1:
+        await _here(list(jobs), decode)
+        return
+    loop = asyncio.get_running_loop()
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
+    try:
+        hands = [list(jobs[n::processes]) for n in range(processes)]
+        await asyncio.gather(*(loop.run_in_executor(pool, _there, each) for each in hands if each))
+    except BrokenProcessPool as error:
+        detail = "a process of the rebuild was killed; run the command again, it goes on from where it was"
+        raise Fault("rebuild_failed", detail) from error
+    finally:
+        for child in list((getattr(pool, "_processes", None) or {}).values()):
+            child.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _there(jobs: list[Job]) -> None:
+    """The jobs in a process of their own."""
+    # It needs no key: projections see public halves alone.
+    keyless = Codec(Sealer(bytes(KEY_BYTES), SystemEntropy()))
+    asyncio.run(_here(jobs, keyless.decode_public))
+
+
+async def _here(jobs: list[Job], decode: Decode) -> None:
+    if not jobs:
+        return
+    left = list(reversed(jobs))
+
+    async def work() -> None:
+        writer = await ProjectionWriter.connect(jobs[0].url)
+        try:
+            while left:
+                await _fill(left.pop(), store, writer, decode)
+        finally:
+            await writer.close()
+
+    # What a batch makes lives until the batch is written: the collector would only walk through it, again and again.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        async with await EventStore.open(jobs[0].url, lanes=1) as store:
+            await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+async def _fill(job: Job, store: EventStore, writer: ProjectionWriter, decode: Decode) -> None:
+    """Bring one range to where it is to be."""
+    log = Log(store, decode)
+    shapes = await writer.shapes(job.schema)
+    whole = await writer.checkpoint(job.schema)
+    mine = Checkpoint(
+        vector={part: whole.vector[part] for part in job.upto},
+        parked={stream: each for stream, each in whole.parked.items() if each.part in job.upto},
+    )
+    follower = Follower(job.projection, job.schema, shapes, mine)
+    applier = Applier(log, writer)
+    while True:
+        batch = await log.read(follower.vector, BATCH, upto=job.upto)
+        if not batch.entries:
+            break
+        await applier.apply([follower], batch, live=False)
+    for hole in log.holes.values():
+        raise Fault("store_gap", hole.reason)
+
+
+def ranges(sizes: Mapping[int, int], count: int = RANGES) -> list[list[int]]:
+    """Parts dealt into ranges of about the same number of events, the largest first."""
+    dealt: list[tuple[int, list[int]]] = [(0, []) for _ in range(count)]
+    for part in sorted(sizes, key=lambda part: -sizes[part]):
+        if not sizes[part]:
+            break
+        least = min(range(count), key=lambda n: dealt[n][0])
+        events, parts = dealt[least]
+        dealt[least] = (events + sizes[part], [*parts, part])
+    dealt.sort(key=lambda each: -each[0])
+    return [sorted(parts) for _, parts in dealt if parts]
