@@ -14,6 +14,7 @@ from infra.clock import Clock
 from infra.codec import Codec
 from infra.faults import Fault
 from infra.meta import command_id, decode_meta
+from infra.metrics import REFUSALS
 from infra.store import Appended, Conflict, Duplicate, EventStore, StoredEvent
 from services.play.types import AccountAnswer, AccountOutcome, KeyReused, NotFound, Refusal, Request
 from services.play.writing import Draft, same_request
@@ -65,6 +66,7 @@ class Accounts:
                     return self._repeat(stream, before, request)
                 if event.code == "no_account":
                     return NotFound(f"account of {player} in {currency}")
+                REFUSALS.labels(event.code).inc()
                 return Refusal(event, read.version)
             draft = Draft(name, request, self._codec)
             draft.add(draft.stream(stream, read.version, read.hash), (event,), at_ms)
@@ -96,6 +98,18 @@ class Accounts:
                     return event
                 account = accounts.evolve(account, event)
                 draft.add(to, (event,), max(at_ms, read.at_ms))
+        return None
+
+    async def include(
+        self, draft: Draft, player: str, currency: str, command: AccountCommand, at_ms: int
+    ) -> Refused | None:
+        """Add to `draft` what a command to one account comes to; or why the account refuses."""
+        read = await self._read(player, currency)
+        event = accounts.decide(read.account, command)
+        if isinstance(event, Refused):
+            return event
+        to = draft.stream(account_stream(player, currency), read.version, read.hash)
+        draft.add(to, (event,), max(at_ms, read.at_ms))
         return None
 
     def _repeat(self, stream: str, stored: Sequence[StoredEvent], request: Request) -> AccountOutcome:
