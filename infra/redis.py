@@ -19,6 +19,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from infra.metrics import REDIS_DROPPED, REDIS_SENT, RedisLink
+
 LOBBY = "khrap:lobby"
 NUDGE = "khrap:nudge"
 """Something was appended: who tails the log may look at once."""
@@ -67,26 +69,36 @@ class Publisher:
     def publish(self, channel: str, data: bytes) -> None:
         """Send soon, or drop: never waits."""
         if not self.up or len(self._waiting) >= WAITING:
-            self.dropped += 1
+            self._dropped(1)
             return
         self._waiting.append((channel, data))
         self._wake.set()
 
     async def run(self) -> None:
         """Connect, send, and connect anew when the link is lost."""
+        link = RedisLink()
+        try:
+            await self._run(link)
+        finally:
+            link.close()
+
+    async def _run(self, link: RedisLink) -> None:
         delay_s = RECONNECT_S[0]
         while True:
+            link.set(up=False)
             redis = connect(self._url)
             try:
                 await redis.ping()
                 self.up = True
+                link.set(up=True)
                 delay_s = RECONNECT_S[0]
                 await self._send_on(redis)
             except Broken as error:
                 log.warning("redis_waits", who="publisher", error=str(error), dropped=self.dropped)
             finally:
                 self.up = False
-                self.dropped += len(self._waiting)
+                link.set(up=False)
+                self._dropped(len(self._waiting))
                 self._waiting.clear()
                 with suppress(*Broken):
                     await redis.aclose()
@@ -106,6 +118,11 @@ class Publisher:
                 for _ in range(count):
                     self._waiting.popleft()
                 self.sent += count
+                REDIS_SENT.inc(count)
+
+    def _dropped(self, count: int) -> None:
+        self.dropped += count
+        REDIS_DROPPED.inc(count)
 
 
 class Link(Struct, frozen=True):
@@ -160,6 +177,17 @@ class Subscriber:
 
     async def messages(self) -> AsyncIterator[Message | Link]:
         """What comes, and whether anything can come, for ever. The first word is a `Link`."""
+        link = RedisLink()
+        link.set(up=False)
+        try:
+            async for item in self._messages():
+                if isinstance(item, Link):
+                    link.set(up=item.up)
+                yield item
+        finally:
+            link.close()
+
+    async def _messages(self) -> AsyncIterator[Message | Link]:
         delay_s = RECONNECT_S[0]
         yield Link(up=False)
         while True:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from domain.halves import public_event
+from infra.metrics import LIVE_MESSAGES
 from infra.projection_store import RowWrite
 from infra.redis import LOBBY as LOBBY_CHANNEL
 from infra.redis import Publisher, table_channel
@@ -27,6 +28,7 @@ NAME = "live"
 TABLE = "table-"
 LOBBY_FIELDS = tuple(field.name for field in msgspec.structs.fields(LobbyTable))
 
+_TABLE_MESSAGES, _LOBBY_MESSAGES = LIVE_MESSAGES.labels("table"), LIVE_MESSAGES.labels("lobby")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -56,6 +58,7 @@ class Live:
             events.append({"seq": recorded.seq, "at_ms": recorded.at_ms, **public_event(recorded.event)})
         message = _encode({"table": table_id, "seq": command[-1].stored.seq, "events": events})
         self._publisher.publish(table_channel(table_id), message)
+        _TABLE_MESSAGES.inc()
 
     def committed(self, projection: Projection[Any], writes: Sequence[RowWrite]) -> None:
         """What a projection at the tail has written: the lobby's changed tables."""
@@ -63,5 +66,6 @@ class Live:
             return  # who keeps the lobby says what became of it, whoever publishes the tables
         for write in writes:
             if write.table == "lobby_table":
+                _LOBBY_MESSAGES.inc(len(write.rows))
                 for row in write.rows:
                     self._publisher.publish(LOBBY_CHANNEL, _encode({name: row[name] for name in LOBBY_FIELDS}))

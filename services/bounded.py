@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from infra.metrics import CONNECTIONS
+
 MAX_HEAD = 64 * 1024
 """Bytes of request line and headers."""
 REQUEST_S = 20.0
@@ -57,11 +59,13 @@ class BoundedProtocol(HttpToolsProtocol):
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        CONNECTIONS.inc()
         self._out = _Gathering(transport, self.loop)
         super().connection_made(cast(asyncio.Transport, self._out))
         self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        CONNECTIONS.dec()
         self._arrived()
         super().connection_lost(exc)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any
 
 import psycopg
@@ -14,6 +15,7 @@ from psycopg.pq.abc import PGresult
 from psycopg.rows import args_row
 
 from infra.faults import Fault
+from infra.metrics import APPENDED_EVENTS, COMMIT_SECONDS, GROUP_COMMANDS
 from infra.store.arrays import int2s, uuids
 from infra.store.connect import Unavailable, reason
 from infra.store.group import Item, parameters
@@ -108,13 +110,18 @@ class Lane:
 
     async def _call(self, append: PreparedStatement, group: list[Item]) -> list[Item]:
         """Append the group in one round trip and settle all but the duplicates, which are returned."""
+        began = monotonic()
         result = await append(parameters(group), CALL_TIMEOUT_S)
+        COMMIT_SECONDS.observe(monotonic() - began)
+        GROUP_COMMANDS.observe(len(group))
         judged = dict([_judgement(result, row) for row in range(result.ntuples)])
         heads: list[StreamHead] = []
+        events = 0
         duplicates: list[Item] = []
         for number, item in enumerate(group):
             if number not in judged:
                 heads += item.appended.heads
+                events += len(item.event_rows)
                 _settle(item, item.appended)
                 continue
             verdict, stream, actual = judged[number]
@@ -127,6 +134,7 @@ class Lane:
                     item, Fault("store_broken", f"{stream} {actual} has another hash than its successor was made for")
                 )
         if heads:
+            APPENDED_EVENTS.inc(events)
             self._on_commit(heads)
         return duplicates
 
@@ -144,6 +152,7 @@ class Lane:
             if item.in_doubt and [event.hash for event in events] == item.hashes:
                 # Our own first attempt, whose answer was lost: its events are the very ones that we sent again.
                 _settle(item, item.appended)
+                APPENDED_EVENTS.inc(len(item.event_rows))
                 self._on_commit(item.appended.heads)
             else:
                 _settle(item, Duplicate(tuple(events)))

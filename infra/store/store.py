@@ -11,6 +11,7 @@ import psycopg
 import structlog
 
 from infra.faults import Fault
+from infra.metrics import APPEND_SECONDS, APPENDS
 from infra.store import connect
 from infra.store.chain import part_of
 from infra.store.group import Item
@@ -18,7 +19,7 @@ from infra.store.lane import Lane
 from infra.store.queries import query
 from infra.store.queue import Queue
 from infra.store.reader import Reader
-from infra.store.types import Append, StoredEvent, StreamHead, Verdict
+from infra.store.types import Append, Appended, Conflict, Duplicate, StoredEvent, StreamHead, Verdict
 from infra.store.verify import Broken, Walked
 
 LAYOUT = query("layout")
@@ -30,6 +31,8 @@ MOST_WAITING = 10_000
 
 OnAppend = Callable[[Sequence[StreamHead]], None]
 log = structlog.get_logger(__name__)
+
+_COUNTERS = {each: APPENDS.labels(each.__name__.lower()) for each in (Appended, Duplicate, Conflict)}
 
 
 class EventStore:
@@ -93,11 +96,19 @@ class EventStore:
         `store_rejected` or `store_broken` (it is not).
         """
         loop = asyncio.get_running_loop()
-        item = Item(append, self.parts, loop.create_future(), loop.time() + ANSWER_WITHIN_S)
-        if self._queue.waiting >= MOST_WAITING:
-            raise Fault("store_unavailable", f"{self._queue.waiting} commands wait for the event store already")
-        self._queue.put(item)
-        return await item.future
+        began = loop.time()
+        item = Item(append, self.parts, loop.create_future(), began + ANSWER_WITHIN_S)
+        try:
+            if self._queue.waiting >= MOST_WAITING:
+                raise Fault("store_unavailable", f"{self._queue.waiting} commands wait for the event store already")
+            self._queue.put(item)
+            verdict = await item.future
+        except Fault as fault:
+            APPENDS.labels(fault.code).inc()
+            raise
+        _COUNTERS[type(verdict)].inc()
+        APPEND_SECONDS.observe(loop.time() - began)
+        return verdict
 
     async def find_command(self, command_id: bytes, streams: Iterable[str]) -> tuple[StoredEvent, ...]:
         """The command's events in the parts of these streams, in order of `idx`; none if it was not stored there."""

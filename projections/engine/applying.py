@@ -9,7 +9,9 @@ from typing import Any
 
 import structlog
 
+from infra.metrics import PROJECTION_SECONDS
 from infra.projection_store import Parked, ProjectionWriter, RowWrite, WriteRefused
+from projections.engine.counting import count
 from projections.engine.follower import Follower, Prepared
 from projections.engine.log import Batch, Entry, Log
 from projections.engine.types import Projection
@@ -36,6 +38,7 @@ class Applier:
 
     async def apply(self, followers: list[Follower[Any]], batch: Batch, live: bool) -> None:
         """Apply a batch to followers that stand where it begins, in one transaction."""
+        began = time.monotonic()
         prepared = []
         for follower in followers:
             ready = follower.ready(batch.entries)
@@ -47,12 +50,15 @@ class Applier:
         except WriteRefused as refused:
             await self._narrow_down(followers, batch, refused, live)
         else:
+            PROJECTION_SECONDS.observe(time.monotonic() - began)
             for follower, each in prepared:
                 self._committed(follower, each, live)
 
     def _committed(self, follower: Follower[Any], prepared: Prepared[Any], live: bool) -> None:
         follower.committed(prepared)
         name = follower.schema
+        if follower.serving:
+            count(follower.projection.name, prepared.work)
         for parked in prepared.work.parked:
             log.error("stream_parked", projection=name, stream=parked.stream, seq=parked.seq, code=parked.code)
         for retaken in prepared.work.retaken:

@@ -10,10 +10,12 @@ import hashlib
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from structlog.contextvars import bind_contextvars
+
 from domain.commands import Fresh, OpenTable, TableCommand
-from domain.decide import decide
-from domain.events import Event, HandCommitted, Settings
-from domain.evolve import evolve
+from domain.course import Course
+from domain.decide import course
+from domain.events import HandCommitted, Settings
 from domain.refusal import Refused
 from domain.table import Table
 from domain.views import legal_actions
@@ -22,8 +24,10 @@ from infra.codec import Codec
 from infra.entropy import Entropy
 from infra.faults import Fault
 from infra.meta import command_id
+from infra.metrics import REFUSALS
 from infra.sealing import Sealer
 from infra.store import Appended, Conflict, Duplicate, EventStore, StoredEvent
+from infra.telemetry import logger
 from services.play.accounts import Accounts
 from services.play.answers import answer
 from services.play.tables import Tables, Warm
@@ -39,6 +43,7 @@ from services.play.types import (
 from services.play.writing import Draft, same_request
 
 ATTEMPTS = 3
+log = logger("play")
 OnSteps = Callable[[str, Sequence[Step]], None]
 
 
@@ -92,6 +97,8 @@ class Play:
     ) -> Outcome:
         """Decide and append; at most three times where others were faster. Raises Fault (`conflict`, the store's)."""
         name = command_id(request.caller.subject, table_stream(table_id), request.key)
+        # For the rest of the caller's task: whatever is logged of this command, here or around it, names it.
+        bind_contextvars(table=table_id, command=name.hex())
         async with self._tables.lock(table_id):
             for _ in range(ATTEMPTS):
                 warm = await self._tables.warm(table_id)
@@ -113,11 +120,14 @@ class Play:
         """One try; None where the state it was decided on was not the newest."""
         # Taken now: while this waits for the store, a reader may bring the cached table up, even to what is appended.
         table, version = (None, 0) if warm is None else (warm.table, warm.version)
+        if table is not None and table.hand is not None:
+            bind_contextvars(hand=table.hand.hand_id)
         at_ms = self._clock.now_ms() if table is None else max(self._clock.now_ms(), table.at_ms)
-        events = decide(table, make(at_ms, self._fresh(warm, at_ms)))
-        if isinstance(events, Refused):
+        decided = course(table, make(at_ms, self._fresh(warm, at_ms)))
+        if isinstance(decided, Refused):
             assert warm is not None
-            return await self._refused(table_id, warm, version, request, name, events)
+            return await self._refused(table_id, warm, version, request, name, decided)
+        events = decided.events
         draft = Draft(name, request, self._codec)
         stream = draft.stream(table_stream(table_id), version, warm.hash if warm else bytes(32))
         draft.add(stream, events, at_ms)
@@ -128,7 +138,10 @@ class Play:
         verdict = await self._store.append(draft.done())
         match verdict:
             case Appended(heads):
-                steps = _steps(table, version, events, at_ms)
+                steps = _steps(version, decided, at_ms)
+                log.debug(
+                    "command_done", role=request.caller.role, version=steps[-1].seq, did=events[0].__struct_config__.tag
+                )
                 return self._appended(table_id, warm, steps, heads[0].hash, request)
             case Duplicate(stored):
                 return await self._repeat(table_id, stored, request)
@@ -180,6 +193,8 @@ class Play:
         if warm.version != version:
             return None
         player = request.caller.subject
+        REFUSALS.labels(refused.code).inc()
+        log.debug("command_refused", role=request.caller.role, version=version, code=refused.code)
         return Refusal(refused, warm.version, warm.table.turn, legal_actions(warm.table, player))
 
     async def _repeated(self, table_id: str, name: bytes, request: Request) -> Outcome | None:
@@ -195,13 +210,10 @@ class Play:
         return answer(steps, request.caller.subject)
 
 
-def _steps(table: Table | None, version: int, events: Sequence[Event], at_ms: int) -> list[Step]:
+def _steps(version: int, taken: Course, at_ms: int) -> list[Step]:
     """The events as recorded after number `version`, each with the table after it."""
-    steps = []
-    for seq, event in enumerate(events, version + 1):
-        table = evolve(table, event, at_ms)
-        steps.append(Step(seq, at_ms, event, table))
-    return steps
+    recorded = zip(taken.events, taken.tables, strict=True)
+    return [Step(seq, at_ms, event, after) for seq, (event, after) in enumerate(recorded, version + 1)]
 
 
 def _table_id(name: bytes) -> str:

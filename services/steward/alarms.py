@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
+from structlog.contextvars import clear_contextvars
 
 from domain.commands import Fresh, HaltTable, TableCommand
 from infra.faults import Fault
@@ -32,6 +33,7 @@ class Alarms:
     async def run(self) -> None:
         """Look until cancelled; where the books cannot be read, look again later."""
         while True:
+            clear_contextvars()  # of the table that the last alarm was about
             try:
                 for parked in await self._mismatches():
                     await self._raise(parked)

@@ -16,6 +16,7 @@ import structlog
 from infra.beat import Beat
 from infra.clock import Clock
 from infra.faults import Fault
+from infra.metrics import STEWARD_LATE_SECONDS
 from infra.store import EventStore
 from services.play.service import Play
 from services.play.tables import UNREADABLE
@@ -139,9 +140,10 @@ class Steward:
         while True:
             now = self._clock.now_ms()
             while self._due and self._due[0][0] <= now:
-                _, _, table_id, version, item = heapq.heappop(self._due)
+                due_ms, _, table_id, version, item = heapq.heappop(self._due)
                 if self._versions.get(table_id) == version:
                     await self._room.acquire()
+                    STEWARD_LATE_SECONDS.observe((self._clock.now_ms() - due_ms) / 1000)
                     task = asyncio.create_task(self._send(table_id, version, item))
                     self._running.add(task)
                     task.add_done_callback(self._running.discard)
