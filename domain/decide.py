@@ -29,8 +29,8 @@ from domain.commands import (
     TopUp,
     Void,
 )
-from domain.events import Event, HandCommitted, TableOpened, TableStateWritten
-from domain.evolve import evolve
+from domain.course import Course
+from domain.events import Event, TableOpened, TableStateWritten
 from domain.refusal import Refused
 from domain.seeds import commit
 from domain.table import STATE_EVERY, Table, record, running
@@ -39,42 +39,49 @@ Events = tuple[Event, ...]
 
 
 def decide(table: Table | None, command: TableCommand) -> Events | Refused:
-    """The events of `command`. `table` is None where there is no such table yet; only OpenTable takes that.
+    """The events of `command`: see `course`."""
+    decided = course(table, command)
+    return decided if isinstance(decided, Refused) else tuple(decided.events)
 
-    Raises AmountOverflow where an amount would pass 2^63 - 1, which T1's limit keeps from happening.
+
+def course(table: Table | None, command: TableCommand) -> Course | Refused:
+    """The events of `command` and the table after each of them, or why it is refused.
+
+    `table` is None where there is no such table yet; only OpenTable takes that. Raises AmountOverflow where an amount
+    would pass 2^63 - 1, which T1's limit keeps from happening.
     """
     if isinstance(command, OpenTable):
         assert table is None, "a table opens once"
         assert 0 <= command.settings.stake <= command.settings.entry_limit, command.settings
-        return (TableOpened(settings=command.settings), commit(command.fresh))
+        return Course(None, command.at_ms, (TableOpened(settings=command.settings), commit(command.fresh)))
     assert table is not None, type(command)
     if table.closed and not isinstance(command, CorrectHand):
         return Refused("table_closing", "T13", "the table is closed")
-    events = _DECIDERS[type(command)](table, command)
-    return events if isinstance(events, Refused) else _with_state(table, events, command.at_ms)
+    decided = _DECIDERS[type(command)](table, command)
+    if isinstance(decided, Refused):
+        return decided
+    taken = decided if isinstance(decided, Course) else Course(table, command.at_ms, decided)
+    _write_state(taken)
+    return taken
 
 
-def _with_state(table: Table, events: Events, at_ms: int) -> Events:
-    """`events`, and the table's state where a fold would have to begin too far back otherwise."""
-    runs_on = running(table) is not None and not isinstance(events[-1], HandCommitted)
-    if runs_on or table.since_state + len(events) < STATE_EVERY:
-        return events
-    after = table
-    for event in events:
-        after = evolve(after, event, at_ms)
-    if running(after) is not None or after.next_hand is None or after.since_state < STATE_EVERY:
-        return events
-    written = TableStateWritten(
-        table=record(after),
-        hand_id=after.next_hand.hand_id,
-        commitment=after.next_hand.commitment,
-        server_seed=after.next_hand.server_seed,
-        client_seeds=after.next_hand.client_seeds,
+def _write_state(taken: Course) -> None:
+    """The table's state too, where a fold would have to begin too far back otherwise."""
+    after = taken.table
+    if after.since_state < STATE_EVERY or running(after) is not None or after.next_hand is None:
+        return
+    taken.add(
+        TableStateWritten(
+            table=record(after),
+            hand_id=after.next_hand.hand_id,
+            commitment=after.next_hand.commitment,
+            server_seed=after.next_hand.server_seed,
+            client_seeds=after.next_hand.client_seeds,
+        )
     )
-    return (*events, written)
 
 
-_DECIDERS: dict[type, Callable[[Table, Any], Events | Refused]] = {
+_DECIDERS: dict[type, Callable[[Table, Any], Course | Events | Refused]] = {
     SetClientSeed: decide_seats.set_client_seed,
     Sit: decide_seats.sit,
     TopUp: decide_seats.top_up,

@@ -5,25 +5,23 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from domain import shuffle
-from domain.act import act, follow
+from domain.act import recorded
 from domain.cards import Card
 from domain.commands import Act, ClockAct, Fresh, RenewDeadlines, StartHand, Void
-from domain.consequences import Decks, consequences, void
+from domain.consequences import Decks, void
+from domain.course import Course
 from domain.events import (
     DeadlinesRenewed,
     Event,
-    HandSettled,
     HandStarted,
-    HandVoided,
     PlayerSatOut,
     Seat,
     TimeBankUsed,
     VoidProposed,
 )
-from domain.evolve import evolve
 from domain.games import game_of
 from domain.hand import Hand, asked, at, card_led, find
-from domain.legal import clock_action
+from domain.legal import clock_action, judge
 from domain.money import ante
 from domain.refusal import Refused
 from domain.seeds import commit, disclose, hand_bytes
@@ -35,9 +33,10 @@ EXPIRIES = 2
 """T11: after so many in a row he sits out."""
 
 
-def _decks(table: Table, hand: Hand) -> Decks:
+def _decks(table: Table) -> Decks:
     """S3 to S5, from the seeds of the running hand; most actions need no deck."""
-    inputs = table.shuffle
+    hand, inputs = table.hand, table.shuffle
+    assert hand is not None
     assert inputs is not None, hand.hand_id
 
     def deck(deal_no: int) -> tuple[Card, ...]:
@@ -49,7 +48,7 @@ def _decks(table: Table, hand: Hand) -> Decks:
     return deck
 
 
-def start(table: Table, command: StartHand) -> Events | Refused:
+def start(table: Table, command: StartHand) -> Course | Refused:
     """T4, T5, T14, S2."""
     due = start_due_ms(table)
     if not may_start(table) or due is None or table.next_hand is None:
@@ -70,10 +69,9 @@ def start(table: Table, command: StartHand) -> Events | Refused:
         table=replace(record(table), seats=_idle_counted(table, dealt_in), ready_at_ms=None),
         server_seed=next_hand.server_seed,
     )
-    after = evolve(table, started, command.at_ms)
-    assert after.hand is not None
-    decks = _decks(after, after.hand)
-    return (started, *follow(after.hand, consequences(after.hand, decks), decks))
+    course = Course(table, command.at_ms, (started,))
+    course.follow(_decks(course.table))
+    return course
 
 
 def _dealer(table: Table, dealt_in: tuple[int, ...], client_seeds: tuple[str, ...]) -> int:
@@ -91,7 +89,7 @@ def _idle_counted(table: Table, dealt_in: tuple[int, ...]) -> tuple[Seat, ...]:
     return tuple(s if s.seat in dealt_in else replace(s, idle_hands=s.idle_hands + 1) for s in table.seats)
 
 
-def act_on(table: Table, command: Act) -> Events | Refused:
+def act_on(table: Table, command: Act) -> Course | Refused:
     seat = seated(table, command.player)
     if isinstance(seat, Refused):
         return seat
@@ -104,11 +102,12 @@ def act_on(table: Table, command: Act) -> Events | Refused:
     look = command.action.do == "look"
     if command.turn > table.turn or command.turn < (table.deal_turn if look else table.turn):
         return Refused("stale_turn", "T11", f"turn {command.turn} is not the open one, which is {table.turn}")
-    events = act(hand, seat.seat, command.action, "player", _decks(table, hand))
-    if isinstance(events, Refused):
-        return events
+    refused = judge(hand, seat.seat, command.action)
+    if refused is not None:
+        return refused
     used = () if look else _overtime(table, hand, seat.seat, command.at_ms)
-    return _closed_off(table, (*used, *events), command.at_ms, command.fresh)
+    events = (*used, *recorded(hand, seat.seat, command.action, "player"))
+    return _played_on(table, events, command.at_ms, command.fresh)
 
 
 def _overtime(table: Table, hand: Hand, seat: int, at_ms: int) -> Events:
@@ -123,34 +122,38 @@ def _overtime(table: Table, hand: Hand, seat: int, at_ms: int) -> Events:
     return (TimeBankUsed(seat=seat, ms=min(over, left)),) if due.clock_acts_ms > due.turn_ends_ms else ()
 
 
-def clock_act(table: Table, command: ClockAct) -> Events | Refused:
+def clock_act(table: Table, command: ClockAct) -> Course | Refused:
     hand, due = running(table), deadline(table)
     if hand is None or due is None or command.turn != table.turn:
         return Refused("stale_turn", "T11", f"turn {command.turn} is not the open one, which is {table.turn}")
     if command.at_ms < due.clock_acts_ms:
         return Refused("not_offered", "T11", f"the clock acts at {due.clock_acts_ms}, it is {command.at_ms}")
-    events = act(hand, due.seat, clock_action(hand), "clock", _decks(table, hand))
-    assert not isinstance(events, Refused), events.code
-    used = _overtime(table, hand, due.seat, command.at_ms)
-    return _closed_off(table, (*used, *events), command.at_ms, command.fresh)
+    action = clock_action(hand)
+    assert judge(hand, due.seat, action) is None, action.do
+    events = (*_overtime(table, hand, due.seat, command.at_ms), *recorded(hand, due.seat, action, "clock"))
+    return _played_on(table, events, command.at_ms, command.fresh)
 
 
-def _closed_off(table: Table, events: Events, at_ms: int, fresh: Fresh) -> Events:
-    """T11, S2, S6: after the last event of a hand, its seed, the next commitment, and who sits out from now on."""
-    if not isinstance(events[-1], HandSettled | HandVoided):
-        return events
+def _played_on(table: Table, events: Events, at_ms: int, fresh: Fresh) -> Course:
+    """The events of an action and all that follows.
+
+    T11, S2, S6: after the last event of a hand, its seed, the next commitment, and who sits out from now on.
+    """
+    course = Course(table, at_ms, events)
+    course.follow(_decks(table))
+    after = course.table
+    if running(after) is not None:
+        return course
     assert table.hand is not None
     assert table.shuffle is not None
-    after = table
-    for event in events:
-        after = evolve(after, event, at_ms)
     sat_out = tuple(
         PlayerSatOut(seat=s.seat, player=s.player, by="clock")
         for s in after.seats
         if s.expiries >= EXPIRIES and not s.sitting_out and not s.leaving
     )
     disclosed = disclose(table, table.hand.hand_id, table.shuffle.server_seed, used=True)
-    return (*events, disclosed, *sat_out, commit(fresh))
+    course.add(disclosed, *sat_out, commit(fresh))
+    return course
 
 
 def renew(table: Table, command: RenewDeadlines) -> Events | Refused:
@@ -160,7 +163,7 @@ def renew(table: Table, command: RenewDeadlines) -> Events | Refused:
     return (DeadlinesRenewed(),)
 
 
-def void_hand(table: Table, command: Void) -> Events | Refused:
+def void_hand(table: Table, command: Void) -> Course | Events | Refused:
     """T12."""
     hand = running(table)
     if hand is None:
@@ -172,4 +175,4 @@ def void_hand(table: Table, command: Void) -> Events | Refused:
     if table.proposal.proposer == command.ops:
         return Refused("two_persons", "T12", f"{command.ops} proposed it; another of ops must confirm")
     ops = (table.proposal.proposer, command.ops)
-    return _closed_off(table, (void(hand, "ops", table.proposal.reason, ops),), command.at_ms, command.fresh)
+    return _played_on(table, (void(hand, "ops", table.proposal.reason, ops),), command.at_ms, command.fresh)

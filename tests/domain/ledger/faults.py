@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from domain import consequences, decide, decide_hand, decide_seats, settlement
 from domain.commands import StartHand
+from domain.course import Course
 from domain.events import BankToppedUp, Event, FinePaid, HandVoided, PlayerLeft, PlayerResult, Result, SharePaid
 from domain.games import game
 from domain.games.frap import Frap
@@ -86,8 +87,10 @@ def _ante(change: Callable[[Any], int]) -> Patch:
 
     def wrapper(right: Callable[..., Any]) -> Callable[..., Any]:
         def start(table: Any, command: Any) -> Any:
-            events = right(table, command)
-            return (replace(events[0], ante=change(table)), *events[1:]) if isinstance(events, tuple) else events
+            right_course = right(table, command)
+            if not isinstance(right_course, Course):
+                return right_course
+            return (replace(right_course.events[0], ante=change(table)), *right_course.events[1:])
 
         return start
 
