@@ -14,7 +14,8 @@ from infra.store.types import (
     StreamHead,
     Verdict,
 )
-from infra.store.verify import Broken, Walked
+from infra.store.verify import Walked
+from infra.store.walk import Broken, Seal
 
 __all__ = [
     "GENESIS",
@@ -25,6 +26,7 @@ __all__ = [
     "Duplicate",
     "EventStore",
     "NewEvent",
+    "Seal",
     "StoreGap",
     "StoredEvent",
     "StreamAppend",

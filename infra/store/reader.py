@@ -19,7 +19,8 @@ from infra.store.connections import Connections
 from infra.store.errors import StoreGap
 from infra.store.queries import query
 from infra.store.types import StoredEvent, StreamHead
-from infra.store.verify import Broken, PartWalk, walk_part, walk_stream
+from infra.store.verify import walk_stream
+from infra.store.walk import Broken
 
 AHEAD = query("ahead")
 CHANGED_STREAMS = query("changed_streams")
@@ -142,10 +143,6 @@ class Reader:
             return {}
         ranges = int2s(parts), int8s([after.get(p, 0) for p in parts]), int8s([upto[p] for p in parts])
         return dict(await self._rows(CHANGED_STREAMS, ranges))
-
-    async def walk(self, part: int, progress: Callable[[int], None]) -> PartWalk:
-        """Check one part from its first event on."""
-        return await self._ask(lambda connection: walk_part(connection, part, self._parts, progress), WALK_WITHIN_S)
 
     async def walk_stream(self, stream: str) -> Broken | None:
         """Check one stream from its first event on."""

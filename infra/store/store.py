@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 import psycopg
@@ -20,7 +20,8 @@ from infra.store.queries import query
 from infra.store.queue import Queue
 from infra.store.reader import Reader
 from infra.store.types import Append, Appended, Conflict, Duplicate, StoredEvent, StreamHead, Verdict
-from infra.store.verify import Broken, Walked
+from infra.store.verify import Walked, walk
+from infra.store.walk import Broken
 
 LAYOUT = query("layout")
 
@@ -44,6 +45,7 @@ class EventStore:
     def __init__(self, url: str, parts: int, lanes: int, readers: int) -> None:
         """For `open`, which knows the number of parts."""
         self.parts = parts
+        self._url = url
         self._callbacks: list[OnAppend] = []
         self._queue = Queue(lanes)
         self._lanes = [Lane(url, parts, self._queue, self._tell) for _ in range(lanes)]
@@ -161,14 +163,19 @@ class EventStore:
         """Walk a stream's chain and compare its head; the first thing that is wrong with it, or None."""
         return await self._reader.walk_stream(stream)
 
-    async def verify(self, progress: Callable[[int], None] = lambda events: None) -> Walked:
-        """Walk all chains and positions, part by part; `progress` is told of each batch how many events it had."""
-        walks = [await self._reader.walk(part, progress) for part in await self._reader.parts_in_use()]
-        return Walked(
-            events=sum(walk.pos for walk in walks),
-            streams=sum(len(walk.heads) for walk in walks),
-            broken=tuple(walk.broken for walk in walks if walk.broken is not None),
-        )
+    async def verify(
+        self,
+        progress: Callable[[int], None] = lambda events: None,
+        seals: Mapping[int, bytes] = MappingProxyType({}),
+        processes: int | None = None,
+    ) -> Walked:
+        """Walk all chains and positions, part by part, and compare the parts' trees with packed `seals`.
+
+        `progress` is told how many events were walked since it was last told. See `infra.store.verify`.
+        """
+        heads = await self._reader.part_heads()
+        in_use = {part: heads.get(part, 0) for part in await self._reader.parts_in_use()}
+        return await walk(self._url, self.parts, in_use, seals, progress, processes)
 
     def _tell(self, heads: Sequence[StreamHead]) -> None:
         for callback in self._callbacks:

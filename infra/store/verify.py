@@ -1,42 +1,39 @@
 """Walking the log: is it what was written? DESIGN "The event store", promise 4, and "Audit".
 
-Finds a changed, removed, added or moved event, and counters that do not agree with the events. It cannot find a stream
-cut off together with its head, or one that was hashed anew to its end: signed checkpoints that are kept elsewhere can.
+Finds a changed, removed, added or moved event, and counters that do not agree with the events. A stream that was cut
+off together with its head, or hashed anew to its end, is found by checkpoints (`infra.audit`): the seals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Connection
 from psycopg.rows import args_row
 
-from infra.store.chain import event_hash, part_of
+from infra.faults import Fault
+from infra.store.chain import event_hash
+from infra.store.connect import Unavailable, reason
 from infra.store.queries import query
 from infra.store.types import GENESIS, StoredEvent, StreamHead
+from infra.store.walk import MISFIT, Broken, PartWalked, connect, disagreement, walk_part
 
 HEADS = query("heads")
-HEADS_OF_PART = query("heads_of_part")
-PART_HEAD = query("part_head")
 READ_STREAM = query("read_stream")
-WALK_PART = query("walk_part")
 
 BATCH = 2_000
-
-
-class Broken(Struct, frozen=True):
-    """The first thing that is wrong in a part: at which event (`pos` 0: at a counter), and what."""
-
-    part: int
-    pos: int
-    stream: str
-    seq: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"part {self.part} position {self.pos}, {self.stream or 'no stream'} event {self.seq}: {self.what}"
+ATTEMPTS = 3
+LOOK_S = 0.05
+FEW = 50_000
+"""Up to so many events this process walks alone: others take longer to start than it takes to walk them."""
 
 
 class Walked(Struct, frozen=True):
@@ -52,53 +49,143 @@ class Walked(Struct, frozen=True):
         return not self.broken
 
 
-class PartWalk:
-    """One part's walk, in order of position. `take` each event, then `finish` with the part's counters."""
+Lost = str
+"""Why a part could not be walked."""
 
-    def __init__(self, part: int, parts: int) -> None:
-        self._part = part
-        self._parts = parts
-        self.pos = 0
-        self.heads: dict[str, StreamHead] = {}
-        self.broken: Broken | None = None
 
-    def take(self, event: StoredEvent) -> None:
-        """Check the next event. After the first wrong one nothing is checked."""
-        if self.broken is None:
-            what = self._wrong(event)
-            if what is not None:
-                self.broken = Broken(self._part, event.pos, event.stream, event.seq, what)
-            self.pos = event.pos
-            self.heads[event.stream] = StreamHead(event.stream, event.seq, event.hash)
+async def walk(
+    url: str,
+    parts: int,
+    heads: Mapping[int, int],
+    seals: Mapping[int, bytes],
+    progress: Callable[[int], None],
+    processes: int | None = None,
+) -> Walked:
+    """Walk the parts of `heads`, which has about how many events each holds, and those that have (packed) `seals`.
 
-    def _wrong(self, event: StoredEvent) -> str | None:
-        if event.pos != self.pos + 1:
-            return f"position {self.pos + 1} is missing"
-        if event.part != part_of(event.stream, self._parts):
-            return f"the stream belongs to part {part_of(event.stream, self._parts)}"
-        head = self.heads.get(event.stream)
-        seq, previous = (0, GENESIS) if head is None else (head.seq, head.hash)
-        return wrong_after(seq, previous, event)
+    In as many processes as there are processors, where it is worth it. `progress` is told how many events were read
+    since it was last told. Raises Fault(`store_unavailable`).
+    """
+    todo = sorted(heads.keys() | seals.keys(), key=lambda part: -heads.get(part, 0))
+    if processes is None:
+        processes = 1 if sum(heads.values()) <= FEW else os.cpu_count() or 1
+    walked = await _by_processes(url, parts, todo, seals, progress, min(processes, len(todo) or 1))
+    by_part = sorted(zip(todo, walked, strict=True))
+    return Walked(
+        events=sum(each.events for _, each in by_part),
+        streams=sum(each.streams for _, each in by_part),
+        broken=tuple(each.broken for _, each in by_part if each.broken is not None),
+    )
 
-    def finish(self, last_pos: int, heads: list[StreamHead]) -> None:
-        """Compare the part's counter and its streams' heads with the events."""
-        if self.broken is not None:
-            return
-        if last_pos != self.pos:
-            self.broken = Broken(self._part, 0, "", 0, f"the part's counter is {last_pos}, its last event {self.pos}")
-            return
-        stored = {head.stream: head for head in heads}
-        for stream in sorted(self.heads.keys() | stored.keys()):
-            if self.heads.get(stream) != stored.get(stream):
-                walked, kept = self.heads.get(stream), stored.get(stream)
-                self.broken = Broken(
-                    self._part,
-                    0,
-                    stream,
-                    0 if walked is None else walked.seq,
-                    _disagreement(kept, walked),
-                )
-                return
+
+async def _by_processes(
+    url: str,
+    parts: int,
+    todo: Sequence[int],
+    seals: Mapping[int, bytes],
+    progress: Callable[[int], None],
+    processes: int,
+) -> list[PartWalked]:
+    counter: Any
+    pool: Executor
+    if processes == 1:
+        counter = _Counter()
+        pool = ThreadPoolExecutor(1, initializer=_begin, initargs=(url, counter))
+    else:
+        # Not forked: this process has threads and connections that a copy must not have.
+        spawning = multiprocessing.get_context("spawn")
+        counter = spawning.Value("q", 0)
+        pool = ProcessPoolExecutor(processes, spawning, initializer=_begin, initargs=(url, counter))
+    told = 0
+
+    def tell() -> None:
+        nonlocal told
+        count = counter.value
+        if count > told:
+            progress(count - told)
+            told = count
+
+    async def telling() -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            tell()
+
+    loop = asyncio.get_running_loop()
+    task = asyncio.create_task(telling())
+    try:
+        asked = [loop.run_in_executor(pool, _one, part, parts, bytes(seals.get(part, b""))) for part in todo]
+        walked = await asyncio.gather(*asked)
+    finally:
+        task.cancel()
+        if processes == 1:
+            pool.submit(_end)
+        pool.shutdown(wait=False)
+    tell()
+    for each in walked:
+        if isinstance(each, Lost):
+            raise Fault("store_unavailable", each)
+    return [each for each in walked if isinstance(each, PartWalked)]
+
+
+class _Counter:
+    """What `multiprocessing.Value` is among processes."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self._lock = threading.Lock()
+
+    def get_lock(self) -> threading.Lock:
+        return self._lock
+
+
+class _Worker:
+    """What a walking process or thread holds."""
+
+    def __init__(self, url: str, counter: Any) -> None:
+        self._url = url
+        self._counter = counter
+        self._connection: Connection[Any] | None = None
+
+    def walk(self, part: int, parts: int, seals: bytes) -> PartWalked | Lost:
+        """Walk a part; where the connection is lost, anew and from its beginning."""
+        lost = ""
+        for _ in range(ATTEMPTS):
+            try:
+                if self._connection is None:
+                    self._connection = connect(self._url)
+                return walk_part(self._connection, part, parts, seals, self._count)
+            except Unavailable as error:
+                lost = reason(error)
+                self.close()
+        return lost
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._connection is not None:
+            with suppress(*Unavailable):
+                self._connection.close()
+            self._connection = None
+
+    def _count(self, events: int) -> None:
+        with self._counter.get_lock():
+            self._counter.value += events
+
+
+_here = threading.local()
+
+
+def _begin(url: str, counter: Any) -> None:
+    _here.worker = _Worker(url, counter)
+
+
+def _end() -> None:
+    worker: _Worker = _here.worker
+    worker.close()
+
+
+def _one(part: int, parts: int, seals: bytes) -> PartWalked | Lost:
+    worker: _Worker = _here.worker
+    return worker.walk(part, parts, seals)
 
 
 def wrong_after(seq: int, previous: bytes, event: StoredEvent) -> str | None:
@@ -116,34 +203,7 @@ def wrong_after(seq: int, previous: bytes, event: StoredEvent) -> str | None:
         event.body,
         event.meta,
     )
-    return None if event.hash == expected else "the hash does not fit the event and the one before"
-
-
-async def walk_part(
-    connection: AsyncConnection[Any], part: int, parts: int, progress: Callable[[int], None]
-) -> PartWalk:
-    """Walk a part, as it stood at one moment. `progress` is told how many events were read since it was last told."""
-    walk = PartWalk(part, parts)
-    events = connection.cursor(binary=True, row_factory=args_row(StoredEvent))
-    counters = connection.cursor(binary=True)
-    async with connection.transaction():
-        await connection.execute("set transaction isolation level repeatable read, read only")
-        pos = 0
-        while True:
-            await events.execute(WALK_PART, (part, pos, BATCH), prepare=True)
-            batch = await events.fetchall()
-            for event in batch:
-                walk.take(event)
-            progress(len(batch))
-            if len(batch) < BATCH:
-                break
-            pos = batch[-1].pos
-        await counters.execute(PART_HEAD, (part,), prepare=True)
-        row = await counters.fetchone()
-        await counters.execute(HEADS_OF_PART, (part,), prepare=True)
-        heads = [StreamHead(*head) for head in await counters.fetchall()]
-        walk.finish(-1 if row is None else row[0], heads)
-    return walk
+    return None if event.hash == expected else MISFIT
 
 
 async def walk_stream(connection: AsyncConnection[Any], part: int, stream: str) -> Broken | None:
@@ -166,12 +226,6 @@ async def walk_stream(connection: AsyncConnection[Any], part: int, stream: str) 
         await heads.execute(HEADS, ([part], [stream]), prepare=True)
         row = await heads.fetchone()
     kept = StreamHead(stream, 0, GENESIS) if row is None else StreamHead(*row)
-    return None if walked == kept else Broken(part, 0, stream, walked.seq, _disagreement(kept, walked))
-
-
-def _disagreement(kept: StreamHead | None, walked: StreamHead | None) -> str:
-    return f"the stream's head says {_text(kept)}, its last event is {_text(walked)}"
-
-
-def _text(head: StreamHead | None) -> str:
-    return "nothing" if head is None else f"{head.seq} with hash {head.hash.hex()}"
+    if walked == kept:
+        return None
+    return Broken(part, 0, stream, walked.seq, disagreement((kept.seq, kept.hash), (walked.seq, walked.hash)))

@@ -1,5 +1,6 @@
-select part, pos, stream_id, seq, type, version, uuid_send(command_id), idx, body, meta, hash
-  from store.event
-  where part = %s and pos > %s
-  order by pos
-  limit %s
+copy (
+  select pos, seq, version, idx, command_id, hash, stream_id, type, body, meta
+    from store.event
+    where part = {part}
+    order by pos
+) to stdout (format binary)

@@ -1,0 +1,1 @@
+select level, idx, hash from store.node where part = %s
