@@ -63,7 +63,7 @@ class ProjectionWriter:
             await self._connection.close()
 
     async def define(self, definitions: Sequence[Definition], heads: Mapping[int, int]) -> None:
-        """Make the first generation of the names that have none, at position 0 of every part.
+        """Make the first generation of the names that have none, of the newest version, at position 0 of every part.
 
         It serves at once where the log has no event yet (`heads`: part → last position), else once it is there.
         Raises Fault: `projection_changed` for a version that was made from another DDL, `store_not_migrated` where
@@ -79,10 +79,11 @@ class ProjectionWriter:
         async with self._connection.transaction(), self._connection.cursor() as cursor:
             await cursor.execute("select pg_advisory_xact_lock(%s)", [DEFINING])
             there = await read_generations(cursor)
+            newest = {each.name: each for each in sorted(definitions, key=lambda each: each.version)}
             for each in definitions:
                 made = [g for g in there if g.name == each.name]
                 refuse_changed(each, made)
-                if not made:
+                if not made and each is newest[each.name]:
                     serving = not any(heads.values())
                     await make_generation(cursor, each, 1, sorted(heads), state="following", serving=serving)
 

@@ -56,14 +56,14 @@ def _apply(table: dict[tuple[Any, ...], dict[str, Any]], key: tuple[str, ...], c
             assert_never(change)
 
 
-def stored_rows(url: str, projection: Projection[Any], shapes: Mapping[str, Shape]) -> Rows:
+def stored_rows(url: str, schema: str, shapes: Mapping[str, Shape]) -> Rows:
     """The rows as they stand in Postgres."""
     found: Rows = {}
     with psycopg.connect(url) as connection:
         for table, shape in shapes.items():
             if table == "stream_state":
                 continue
-            query = sql.SQL("select row_to_json(t) from {} t").format(sql.Identifier(projection.schema, table))
+            query = sql.SQL("select row_to_json(t) from {} t").format(sql.Identifier(schema, table))
             rows = [row for (row,) in connection.execute(query)]
             found[table] = {tuple(row[column] for column in shape.key): row for row in rows}
     return found
