@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from litestar.types import ControllerRouterHandler
 
+from infra.dispute_keys import DisputeKeys
 from infra.meta import request_digest
 from infra.projection_store import ProjectionReader
 from infra.redis import LOBBY, Subscriber
@@ -17,6 +18,7 @@ from services.api.app import create_app
 from services.api.house import House
 from services.api.tokens import CODE, Sessions, Verifier
 from services.core import Core
+from services.disputes.service import Disputes
 from services.live.hub import Hub, Versions
 from services.live.lobby import Lobby, LobbyReads
 from services.live.streams import Streams
@@ -35,7 +37,8 @@ class Node:
         lobby = Lobby(_lobby_reads(self._reader), core.clock, streams)
         subscriber = Subscriber(core.addresses.redis, [LOBBY])
         self._hub = Hub(core.play, _versions(core), core.clock, subscriber, lobby, streams)
-        app = create_app(_house(core, self._reader, self._hub), more=(*PAGES, *more))
+        self._keys = DisputeKeys(core.addresses.application, core.sealer, core.entropy)
+        app = create_app(_house(core, self._reader, self._hub, self._keys), more=(*PAGES, *more))
         self._server = HttpServer(app, host, port, core.settings.trusted_proxies)
 
     @property
@@ -53,6 +56,7 @@ class Node:
             hub = group.create_task(self._hub.run(), name="hub")
             await self._server.run()
             hub.cancel()
+        await self._keys.close()
 
     def stop(self) -> None:
         """Take no more connections, and end the event streams: their clients resume elsewhere."""
@@ -60,7 +64,7 @@ class Node:
         self._server.stop()
 
 
-def _house(core: Core, reader: ProjectionReader, hub: Hub) -> House:
+def _house(core: Core, reader: ProjectionReader, hub: Hub, keys: DisputeKeys) -> House:
     def digest(method: str, path: str, body: bytes) -> str:
         return request_digest(core.sealer.request_key, method, path, body)
 
@@ -71,6 +75,7 @@ def _house(core: Core, reader: ProjectionReader, hub: Hub) -> House:
         reader=reader,
         hub=hub,
         access=Access(core.store, core.codec, core.clock, core.entropy),
+        disputes=Disputes(core.store, core.codec, core.play, reader, keys, core.clock),
         clock=core.clock,
         digest=digest,
         bearer=Verifier.of(core.keys.tokens, core.clock),

@@ -14,13 +14,16 @@ from litestar.types import ControllerRouterHandler
 from services.api.accounts import Accounts
 from services.api.auth import RULE, Door
 from services.api.care import TableCare
+from services.api.disputes import Disputes
 from services.api.hands import Hands
 from services.api.headers import finishing
 from services.api.house import House
 from services.api.lobby import LobbyRoutes
+from services.api.looks import LOOKS
 from services.api.openapi import document, parameters_of, routes
 from services.api.problems import Rejection, answer_error
 from services.api.replays import replay
+from services.api.reports import Reports
 from services.api.seats import Seats
 from services.api.service import DOCUMENT, ROUTES
 from services.api.session import SessionRoutes
@@ -42,7 +45,21 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
         parameters_valid(request)
 
     app = Litestar(
-        route_handlers=[Tables, Seats, TableCare, LobbyRoutes, Accounts, Hands, replay, SessionRoutes, *ROUTES, *more],
+        route_handlers=[
+            Tables,
+            Seats,
+            TableCare,
+            LobbyRoutes,
+            Accounts,
+            Hands,
+            replay,
+            Disputes,
+            Reports,
+            *LOOKS,
+            SessionRoutes,
+            *ROUTES,
+            *more,
+        ],
         # Not guards: the framework copies the route for each guard and request, a fifth of what a small request costs.
         before_request=enter,
         exception_handlers={Exception: answer_error},

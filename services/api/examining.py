@@ -11,14 +11,16 @@ from typing import Any
 
 from litestar import Request
 
+from domain.refusal import Refused
 from infra.store import StoredEvent
 from projections.hands import HandRow, hand
 from services.api.access import What
 from services.api.auth import caller_of
 from services.api.house import House, house
-from services.api.problems import Rejection
+from services.api.problems import Refusing, Rejection
+from services.disputes.facts import holds_seat
 from services.play.service import table_stream
-from services.play.types import Caller
+from services.play.types import Caller, Refusal
 
 Incoming = Request[Any, Any, Any]
 
@@ -33,14 +35,32 @@ async def ended_hand(request: Incoming, hand_id: str) -> HandRow:
 
 
 async def record_look(request: Incoming, row: HandRow, what: What, reason: str | None) -> None:
-    """Record a privileged look before it is granted. Raises Rejection without a reason, or with one too many; Fault."""
+    """Record a privileged look before it is granted. Raises Rejection without a reason, or with one too many; Fault.
+
+    R2, R7: raises Refusing for a reviewer who sits at a table, or was dealt into this hand.
+    """
     caller = caller_of(request)
     if caller.role == "compliance":
         if reason is None:
             raise Rejection("invalid", "reason: say why; it is recorded")
+        if seat_of(row, caller.subject) is not None:
+            detail = "you were dealt into this hand: as its player you see what it shows to you"
+            raise Refusing(Refusal(Refused("not_impartial", "R7", detail), 0), shows_game=False)
+        await no_seat(house(request), caller)
         await house(request).access.looked(caller, row.hand_id, row.table_id, what, reason)
     elif reason is not None:
         raise Rejection("invalid", "reason: for compliance; your own hands you look at without one")
+
+
+async def no_seat(rooms: House, caller: Caller) -> None:
+    """R2: raises Refusing for a reviewer who sits at a table."""
+    if await holds_seat(rooms.reader, caller.subject):
+        refused = Refused("holds_seat", "R2", "a reviewer holds no seat; leave the table first")
+        raise Refusing(Refusal(refused, 0), shows_game=False)
+
+
+LOOK_REFUSALS = ("holds_seat", "not_impartial")
+"""What a route that shows hidden cards may be refused with."""
 
 
 def open_to(caller: Caller, row: HandRow) -> bool:

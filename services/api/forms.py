@@ -15,6 +15,8 @@ UUID7 = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$(
 PLAYER = r"^[a-z0-9_-]{1,64}$(?!\n)"
 LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$(?!\n)"
 """No control character, no line end of any alphabet, and nothing that turns the direction of what follows."""
+LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$(?!\n)"
+"""The same, of several lines."""
 CURRENCY = r"^[A-Z]{3}$(?!\n)"
 CARD = "^[2-9TJQKA][shdc]$"
 HEX = r"^([0-9a-f]{2}){1,64}$(?!\n)"
@@ -24,6 +26,7 @@ IN_WORDS = {
     UUID7: "that is a UUIDv7 in lower case",
     PLAYER: "of 1 to 64 of a-z, 0-9, _ and -",
     LINE: "of one line, without control characters",
+    LINES: "without control characters but line ends, and not with one at its end",
     CURRENCY: "of three capital letters, such as RUB",
     CARD: "that is a card: rank (2-9, T, J, Q, K, A) and suit (s, h, d, c), such as As",
     HEX: "of 1 to 64 bytes in lower-case hex",
@@ -31,6 +34,7 @@ IN_WORDS = {
     CODE: "that is a one-time code, unchanged",
 }
 """What a refusal says instead of a pattern."""
+EXAMPLE_DISPUTE = "018f0000-0000-7000-8000-0000000000dd"
 EXAMPLE_TABLE = "018f0000-0000-7000-8000-000000000001"
 EXAMPLE_HAND = "018f0000-0000-7000-8000-0000000000aa"
 
@@ -51,6 +55,18 @@ Text = Annotated[
         examples=["asked for by both players"],
     ),
 ]
+Writing = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=4_000,
+        pattern=LINES,
+        description="text, which may have several lines",
+        examples=["The six of hearts was mine, and the trick went to boris."],
+    ),
+]
+DisputeId = Annotated[str, Meta(pattern=UUID7, description="a dispute's id", examples=[EXAMPLE_DISPUTE])]
+ProposalNo = Annotated[int, Meta(ge=1, le=1_000, description="a proposal's number in its dispute", examples=[1])]
 Turn = Annotated[
     int, Meta(ge=0, le=2**53 - 1, description="the number of the decision that is answered", examples=[17])
 ]

@@ -13,7 +13,7 @@ from projections.hands import HandRow, hands_of_player, hands_of_table
 from services.api.access import What
 from services.api.answers import HandFileJson, HandNow, HandPage
 from services.api.auth import caller_of
-from services.api.examining import ended_hand, open_to, record_look, seat_of, stored_hand
+from services.api.examining import LOOK_REFUSALS, ended_hand, open_to, record_look, seat_of, stored_hand
 from services.api.forms import Cursor, HandId, Number, PageSize, PlayerId, TableId, Text
 from services.api.house import house
 from services.api.operation import Operation, described
@@ -78,6 +78,7 @@ class Hands(Controller):
                 description="Compliance gives a `reason`, which is recorded.",
                 rule=HAND_READERS,
                 answer=HandNow,
+                refusals=LOOK_REFUSALS,
                 problems=("not_found", "conflict"),
             )
         ),
@@ -97,6 +98,7 @@ class Hands(Controller):
                 description="`khrap-hand/1`, for `khrap hand check`. Compliance gives a `reason`, which is recorded.",
                 rule=HAND_READERS,
                 answer=HandFileJson,
+                refusals=LOOK_REFUSALS,
                 problems=("not_found", "conflict"),
             )
         ),

@@ -14,6 +14,7 @@ from infra.projection_store import ProjectionReader
 from infra.store import EventStore
 from services.api.access import Access
 from services.api.tokens import Sessions, Verifier
+from services.disputes.service import Disputes
 from services.live.hub import Hub
 from services.play.service import Play
 
@@ -30,6 +31,7 @@ class House(Struct, frozen=True, kw_only=True):
     reader: ProjectionReader
     hub: Hub
     access: Access
+    disputes: Disputes
     clock: Clock
     digest: Digest
     bearer: Verifier

@@ -281,7 +281,8 @@ def _responses(operation: Operation, types: _Types) -> Schema:
     if operation.media_type == EVENT_STREAM:
         success["content"] = {EVENT_STREAM: {"schema": {"type": "string"}}}
     elif operation.answer is not None:
-        success["content"] = {operation.media_type: {"schema": types.schema(operation.answer)}}
+        texts = {media_type: {"schema": {"type": "string"}} for media_type in operation.also}
+        success["content"] = {operation.media_type: {"schema": types.schema(operation.answer)}, **texts}
     by_status: dict[int, list[str]] = {}
     for code in problem_codes(operation):
         by_status.setdefault(PROBLEMS[code].status, []).append(code)

@@ -21,6 +21,8 @@ EVENT_STREAM = "text/event-stream"
 class Operation(Struct, frozen=True, kw_only=True):
     """A route as the OpenAPI document describes it. `answer` is a type that msgspec knows, None for no content.
 
+    `also` are media types in which it is to be had as a text too.
+
     `refusals` are the codes of the rules that it may end in; problems that follow from the kind of the route are added
     by `problem_codes`.
     """
@@ -31,6 +33,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     answer: Any
     status: int = 200
     media_type: str = JSON
+    also: tuple[str, ...] = ()
     body: type[Body] | None = None
     description: str = ""
     refusals: tuple[str, ...] = ()

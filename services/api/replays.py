@@ -26,7 +26,7 @@ from infra.store.chain import event_hash
 from projections.hands import HandRow
 from projections.ledger.reads import PostedEntry, entries_of_hand, mismatches
 from services.api.auth import caller_of
-from services.api.examining import ended_hand, open_to, record_look, seat_of, stored_hand
+from services.api.examining import LOOK_REFUSALS, ended_hand, open_to, record_look, seat_of, stored_hand
 from services.api.forms import HandId, Seat, Text
 from services.api.house import House, house
 from services.api.operation import Operation, described
@@ -143,6 +143,7 @@ class Replay(Struct, frozen=True, kw_only=True):
             ),
             rule=HAND_READERS,
             answer=Replay,
+            refusals=LOOK_REFUSALS,
             problems=("not_found", "conflict"),
         )
     ),

@@ -19,3 +19,7 @@ ACCOUNT_READERS: Rule = PLAYER | CASHIER
 """A player reads his own account alone."""
 HAND_READERS: Rule = frozenset({"player", "compliance"})
 """A player reads his own hands alone; compliance all that are over, each look an event."""
+COMPLIANCE: Rule = frozenset({"compliance"})
+DISPUTERS: Rule = PLAYER | COMPLIANCE
+"""A player disputes his own hands, and sees his own disputes alone."""
+REPORT_READERS: Rule = OPERATOR | COMPLIANCE

@@ -226,8 +226,16 @@ class Disputes:
     async def _money(
         self, draft: Draft, dispute_id: str, dispute: Dispute, events: Sequence[DisputeEvent], at_ms: int
     ) -> Refused | None:
-        """R4, R5: what an approved proposal does to accounts and table, in the same append; or why it cannot."""
+        """R4, R5: what an approved proposal does to accounts and table, in the same append; or why it cannot.
+
+        A correction is not even proposed where there is nothing to correct.
+        """
         for event in events:
+            if isinstance(event, CorrectionProposed):
+                hand = await self.hand(dispute.hand_id)
+                assert hand is not None, dispute.hand_id
+                found = await correctable(self._store, self._codec, hand)
+                return found if isinstance(found, Refused) else None
             if not isinstance(event, ProposalApproved):
                 continue
             proposal = proposal_of(dispute, event.proposal)
