@@ -44,6 +44,25 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/v1/hands/{hand_id}/file"): ("player", "compliance"),
     ("get", "/v1/hands/{hand_id}/replay"): ("player", "compliance"),
     ("get", "/v1/session"): ANYONE,
+    ("get", "/v1/hands/{hand_id}/looks"): ("player",),
+    ("post", "/v1/disputes"): ("player", "compliance"),
+    ("get", "/v1/disputes"): ("player", "compliance"),
+    ("get", "/v1/disputes/{dispute_id}"): ("player", "compliance"),
+    ("post", "/v1/disputes/{dispute_id}/notes"): ("player", "compliance"),
+    ("post", "/v1/disputes/{dispute_id}/withdraw"): ("player",),
+    ("post", "/v1/disputes/{dispute_id}/verdict"): ("compliance",),
+    ("post", "/v1/disputes/{dispute_id}/compensations"): ("compliance",),
+    ("post", "/v1/disputes/{dispute_id}/corrections"): ("compliance",),
+    ("post", "/v1/disputes/{dispute_id}/proposals/{proposal}/approve"): ("compliance",),
+    ("post", "/v1/disputes/{dispute_id}/proposals/{proposal}/drop"): ("compliance",),
+    ("post", "/v1/disputes/{dispute_id}/close"): ("compliance",),
+    ("post", "/v1/disputes/{dispute_id}/erase"): ("compliance",),
+    ("get", "/v1/audit/access"): ("operator",),
+    ("get", "/v1/reports/commission"): ("operator", "compliance"),
+    ("get", "/v1/reports/fines"): ("operator", "compliance"),
+    ("get", "/v1/reports/banks"): ("operator", "compliance"),
+    ("get", "/v1/reports/voids"): ("operator", "compliance"),
+    ("get", "/v1/reports/statement"): ("operator", "compliance"),
     ("post", "/v1/session"): ANYONE,
     ("delete", "/v1/session"): ANYONE,
     ("get", "/healthz"): ANYONE,
@@ -84,7 +103,8 @@ async def test_a_role_may_what_the_table_says_and_no_more(node: Node, role: str)
 
 
 async def _ask(node: Node, method: str, path: str, headers: dict[str, str], table_id: str) -> int:
-    url = path.format(table_id=table_id, hand_id=table_id, player="anna", currency="RUB", code="stale_turn")
+    ids = dict.fromkeys(("table_id", "hand_id", "dispute_id"), table_id)
+    url = path.format(**ids, proposal=1, player="anna", currency="RUB", code="stale_turn")
     headers = {**headers, "Idempotency-Key": secrets.token_hex(8)}
     async with asyncio.timeout(10), node.http.stream(method.upper(), url, headers=headers) as response:
         return response.status_code

@@ -30,7 +30,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.conftest import Database
 from tests.services.api.following import play_hand
-from tests.services.api.nodes import ROLES, Node, running_node
+from tests.services.api.nodes import ROLES, Node, running_node, until
 
 ANSWERS: list[Any] = [
     not_a_server_error,
@@ -51,7 +51,7 @@ EXAMPLES = int(os.environ.get("KHRAP_EXAMPLES", "8"))
 class Live:
     """A node in a thread of its own, with a table, seated players, accounts and a played hand."""
 
-    def __init__(self, url: str, document: dict[str, Any], tokens: dict[str, str], known: dict[str, str]) -> None:
+    def __init__(self, url: str, document: dict[str, Any], tokens: dict[str, str], known: dict[str, Any]) -> None:
         self.url = url
         self.document = document
         self.tokens = tokens
@@ -95,13 +95,24 @@ def live(
             thread.join()
 
 
+async def _disputed(node: Node, hand_id: str) -> str:
+    """The hand's dispute, opened as soon as the projection has the hand."""
+
+    async def opened() -> str | None:
+        done = await node.as_("anna").post("/v1/disputes", {"hand_id": hand_id, "statement": "The trick was mine."})
+        return str(done.json()["dispute_id"]) if done.status_code == 201 else None
+
+    return str(await until(opened))
+
+
 async def _prepared(node: Node) -> Live:
     table_id = await node.open_table(turn_ms=3_600_000)
     await node.seat(table_id, "anna", "boris")
     hand_id = (await play_hand(node, table_id, "anna", "boris"))["hand_id"]
     document = (await node.http.get("/schema/openapi.json")).json()
     tokens = {role: node.token("anna" if role == "player" else role, role) for role in ROLES}
-    known = {"table_id": table_id, "hand_id": hand_id, "player": "anna", "currency": "RUB", "code": "stale_turn"}
+    known: dict[str, Any] = {"table_id": table_id, "hand_id": hand_id, "player": "anna", "currency": "RUB"}
+    known |= {"code": "stale_turn", "dispute_id": await _disputed(node, hand_id), "proposal": 1}
     return Live(node.url, document, tokens, known)
 
 
