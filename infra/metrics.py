@@ -6,7 +6,9 @@ What is true of the whole service (how far projections are, tables halted, the b
 
 from __future__ import annotations
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # when a counter began, nobody asks
 
 APPEND_SECONDS = Histogram(
     "khrap_append_seconds",

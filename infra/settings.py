@@ -45,6 +45,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         str | None,
         Meta(description="addresses of proxies, with commas, whose X-Forwarded-For is believed"),
     ] = None
+    metrics_host: Annotated[str, Meta(description="an address to listen on for metrics, such as 127.0.0.1")] = (
+        "127.0.0.1"
+    )
+    metrics_port: Annotated[
+        Annotated[int, Meta(ge=0, le=65535)] | None,
+        Meta(description="a port from 1 to 65535 for metrics without a token, or 0 for any free one"),
+    ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="debug, info, warning or error")
     ] = "info"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from litestar.types import ControllerRouterHandler
 
+from infra.beat import Beat
 from infra.dispute_keys import DisputeKeys
 from infra.meta import request_digest
 from infra.projection_store import ProjectionReader
@@ -24,6 +25,7 @@ from services.live.lobby import Lobby, LobbyReads
 from services.live.streams import Streams
 from services.play.service import table_stream
 from services.server import HttpServer
+from services.watch import Watch
 from services.web import PAGES
 
 
@@ -36,9 +38,11 @@ class Node:
         streams = Streams()
         lobby = Lobby(_lobby_reads(self._reader), core.clock, streams)
         subscriber = Subscriber(core.addresses.redis, [LOBBY])
-        self._hub = Hub(core.play, _versions(core), core.clock, subscriber, lobby, streams)
+        self._hub = hub = Hub(core.play, _versions(core), core.clock, subscriber, lobby, streams)
+        beat = Beat(core.addresses.application)
+        self._watch = Watch(core.store, self._reader, beat, core.clock, lambda: hub.linked)
         self._keys = DisputeKeys(core.addresses.application, core.sealer, core.entropy)
-        app = create_app(_house(core, self._reader, self._hub, self._keys), more=(*PAGES, *more))
+        app = create_app(_house(core, self._reader, self._hub, self._watch, self._keys), more=(*PAGES, *more))
         self._server = HttpServer(app, host, port, core.settings.trusted_proxies)
 
     @property
@@ -56,6 +60,7 @@ class Node:
             hub = group.create_task(self._hub.run(), name="hub")
             await self._server.run()
             hub.cancel()
+        await self._watch.close()
         await self._keys.close()
 
     def stop(self) -> None:
@@ -64,7 +69,7 @@ class Node:
         self._server.stop()
 
 
-def _house(core: Core, reader: ProjectionReader, hub: Hub, keys: DisputeKeys) -> House:
+def _house(core: Core, reader: ProjectionReader, hub: Hub, watch: Watch, keys: DisputeKeys) -> House:
     def digest(method: str, path: str, body: bytes) -> str:
         return request_digest(core.sealer.request_key, method, path, body)
 
@@ -76,6 +81,7 @@ def _house(core: Core, reader: ProjectionReader, hub: Hub, keys: DisputeKeys) ->
         hub=hub,
         access=Access(core.store, core.codec, core.clock, core.entropy),
         disputes=Disputes(core.store, core.codec, core.play, reader, keys, core.clock),
+        watch=watch,
         clock=core.clock,
         digest=digest,
         bearer=Verifier.of(core.keys.tokens, core.clock),

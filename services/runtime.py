@@ -26,9 +26,12 @@ from projections import runner
 from projections.catalogue import VERSIONS
 from projections.ledger.reads import mismatches
 from services.core import Core, open_core
+from services.exposition import Exposition
 from services.node import Node
+from services.server import HttpServer
 from services.steward.alarms import Alarms
 from services.steward.steward import Steward
+from services.watch import Watch
 
 Part = Literal["api", "projector", "steward"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -84,14 +87,35 @@ async def serve(
     with told_to_stop(with_parent=with_parent) as stop:
         async with (
             open_core(settings, clock=clock) as core,
+            exposing(core) as metrics,
             running(core, parts, host=settings.host, port=settings.port) as url,
         ):
-            log.info("serving", parts=list(parts), url=url or None)
+            log.info("serving", parts=list(parts), url=url or None, metrics=metrics)
             # What is there now stays for good: the collector need not walk through it again and again.
             gc.collect()
             gc.freeze()
             await stop.wait()
             log.info("stopping")
+
+
+@asynccontextmanager
+async def exposing(core: Core) -> AsyncIterator[str | None]:
+    """Answer Prometheus for as long as the block runs, where settings name a port; gives the URL. Raises Fault."""
+    settings = core.settings
+    if settings.metrics_port is None:
+        yield None
+        return
+    async with ProjectionReader(core.addresses.application, size=1, versions=VERSIONS) as reader:
+        watch = Watch(core.store, reader, Beat(core.addresses.application), core.clock)
+        server = HttpServer(Exposition(core.store, watch), settings.metrics_host, settings.metrics_port)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(server.run(), name="metrics")
+            await server.ready()
+            try:
+                yield f"{server.url}/metrics"
+            finally:
+                server.stop()
+        await watch.close()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ SQL = Path(__file__).parent / "sql"
 FOLDER = Folder("steward", SQL / "migrations")
 LAST = (SQL / "queries" / "last.sql").read_bytes()
 NOTE = (SQL / "queries" / "note.sql").read_bytes()
+TIMES = (SQL / "queries" / "times.sql").read_bytes()
 
 
 class Beat:
@@ -34,6 +35,12 @@ class Beat:
     async def note(self, at_ms: int) -> None:
         """Note that a steward ran at `at_ms`, milliseconds since 1970; an older time changes nothing. Raises Fault."""
         await self._ask(NOTE, (at_ms,))
+
+    async def times(self) -> tuple[int, int | None]:
+        """Postgres's time, and when a steward last ran, in milliseconds since 1970. Raises Fault."""
+        row = await self._ask(TIMES, ())
+        assert row is not None
+        return int(row[0]), None if row[1] is None else int(row[1])
 
     async def close(self) -> None:
         """Let go of the connection."""

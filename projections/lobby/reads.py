@@ -14,10 +14,27 @@ from projections.paging import Page, cursor_of, values_of
 
 NAME = "lobby"
 HERE = Path(__file__).parent
+CENSUS = (HERE / "census.sql").read_text()
+HALTED_TABLES = (HERE / "halted_tables.sql").read_text()
 OPEN_TABLES = (HERE / "open_tables.sql").read_text()
 ONE_TABLE = (HERE / "lobby_table.sql").read_text()
 CHANGED_TABLES = (HERE / "changed_tables.sql").read_text()
 TABLES_VECTOR = (HERE / "tables_vector.sql").read_text()
+
+
+class Census(Struct, frozen=True):
+    """How many tables are open, how many of them have a hand under way, how many are halted."""
+
+    open: int
+    playing: int
+    halted: int
+
+
+class HaltedTable(Struct, frozen=True):
+    """An open table that is halted, and why."""
+
+    table_id: str
+    reason: str
 
 
 class _Changed(LobbyTable, frozen=True, kw_only=True):
@@ -45,6 +62,17 @@ async def open_tables(
     found = await reader.rows(NAME, OPEN_TABLES, given, LobbyTable)
     more = cursor_of(found[limit - 1].table_id) if len(found) > limit else None
     return Page(tuple(found[:limit]), more)
+
+
+async def census(reader: ProjectionReader) -> Census:
+    """The tables counted. Raises Fault."""
+    (found,) = await reader.rows(NAME, CENSUS, {}, Census)
+    return found
+
+
+async def halted_tables(reader: ProjectionReader, limit: int = 50) -> tuple[HaltedTable, ...]:
+    """The halted tables, the first opened first. Raises Fault."""
+    return tuple(await reader.rows(NAME, HALTED_TABLES, {"limit": limit}, HaltedTable))
 
 
 async def lobby_table(reader: ProjectionReader, table_id: str) -> LobbyTable | None:

@@ -21,6 +21,7 @@ from services.api.house import House
 from services.api.lobby import LobbyRoutes
 from services.api.looks import LOOKS
 from services.api.openapi import document, parameters_of, routes
+from services.api.ops import OpsRoutes
 from services.api.problems import Rejection, answer_error
 from services.api.replays import replay
 from services.api.reports import Reports
@@ -57,6 +58,7 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
             Reports,
             *LOOKS,
             SessionRoutes,
+            OpsRoutes,
             *ROUTES,
             *more,
         ],

@@ -17,6 +17,7 @@ from services.api.tokens import Sessions, Verifier
 from services.disputes.service import Disputes
 from services.live.hub import Hub
 from services.play.service import Play
+from services.watch import Watch
 
 Digest = Callable[[str, str, bytes], str]
 """(method, path, body) → HMAC, hex; see infra.sealing."""
@@ -32,6 +33,7 @@ class House(Struct, frozen=True, kw_only=True):
     hub: Hub
     access: Access
     disputes: Disputes
+    watch: Watch
     clock: Clock
     digest: Digest
     bearer: Verifier

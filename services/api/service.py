@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from litestar import Request, Response, get
 from msgspec import Meta
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from infra.faults import Fault
 from services.api.access import STREAM
@@ -17,6 +17,7 @@ from services.api.metrics import STREAMS
 from services.api.operation import Operation, described
 from services.api.problems import PROBLEMS, Rejection
 from services.api.roles import ANYONE, OPS
+from services.exposition import exposition
 
 Incoming = Request[Any, Any, Any]
 Code = Annotated[str, Meta(pattern=r"^[a-z0-9_]{1,40}$(?!\n)", description="a problem's code", examples=["stale_turn"])]
@@ -72,9 +73,10 @@ async def ready(request: Incoming) -> Health:
     ),
 )
 async def metrics(request: Incoming) -> Response[bytes]:
-    """Of this process."""
-    STREAMS.set(house(request).hub.streams.total)
-    return Response(generate_latest(REGISTRY), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    """Of this process, and of the whole service as far as the store answers."""
+    rooms = house(request)
+    STREAMS.set(rooms.hub.streams.total)
+    return Response(await exposition(rooms.store, rooms.watch), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 @get(

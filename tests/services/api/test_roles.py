@@ -68,6 +68,8 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/healthz"): ANYONE,
     ("get", "/readyz"): ANYONE,
     ("get", "/metrics"): ("ops",),
+    ("get", "/v1/ops/status"): ("ops",),
+    ("get", "/v1/ops/tables/{table_id}"): ("ops",),
     ("get", "/schema/openapi.json"): ANYONE,
     ("get", "/problems/{code}"): ANYONE,
 }

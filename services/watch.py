@@ -1,0 +1,180 @@
+"""How the whole service stands, read when somebody asks: what ops look at, and what is wrong. Source: DESIGN §6.
+
+Everything here is true of all processes together, but for `redis`, which is of this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Literal, TypeVar
+
+from msgspec import Struct
+
+from infra.beat import Beat
+from infra.clock import Clock
+from infra.faults import Fault
+from infra.projection_store import Parked, ProjectionReader, Standing, Stopped
+from infra.store import EventStore
+from projections.ledger import LEDGER, MISMATCH, TrialBalance, trial_balance
+from projections.lobby import Census, HaltedTable, census, halted_tables
+
+FRESH_S = 1.0
+"""So old what is answered may be: several who ask at once cost one reading."""
+BOOKS_FRESH_S = 5.0
+AWAY_MS = 2_000
+"""T11: from so long a silence on the steward counts as away; and so far behind a serving projection is told of."""
+DRIFT_MS = 500
+
+T = TypeVar("T")
+
+Code = Literal[
+    "hole",
+    "mismatch",
+    "parked",
+    "books_not_zero",
+    "clock_away",
+    "clock_drift",
+    "redis_down",
+    "projector_away",
+    "lagging",
+    "halted",
+    "refused",
+]
+NOTICES: frozenset[Code] = frozenset({"redis_down", "lagging", "halted", "refused"})
+"""What is to be known but loses nothing, or was somebody's wish; the others are alarms."""
+
+
+class Alarm(Struct, frozen=True):
+    """Something that is not as it should be, and at how many places. `notice`: nothing is lost by it."""
+
+    code: Code
+    notice: bool
+    count: int
+
+
+class Situation(Struct, frozen=True, kw_only=True):
+    """The whole service at one moment. `books` and `tables` are None where no projection of them serves yet.
+
+    `log_events` counts all events ever. `drift_ms` is by how much our clock is ahead of Postgres's; `beat_age_ms` how
+    long ago a steward last ran, None where none ever did.
+    """
+
+    at_ms: int
+    log_events: int
+    standings: tuple[Standing, ...]
+    holes: tuple[Stopped, ...]
+    tables: Census | None
+    halted: tuple[HaltedTable, ...]
+    books: TrialBalance | None
+    books_at_ms: int
+    drift_ms: int
+    beat_age_ms: int | None
+    redis: bool
+
+    @property
+    def parked(self) -> tuple[tuple[Standing, Parked], ...]:
+        """Every stream that waits in a generation that is kept up, and there."""
+        return tuple((s, p) for s in self.standings if s.state == "following" for p in s.parked)
+
+    @property
+    def mismatches(self) -> int:
+        """Streams whose record differs from the books' reckoning."""
+        return sum(s.serving and s.name == LEDGER.name and p.code == MISMATCH for s, p in self.parked)
+
+    def alarms(self) -> tuple[Alarm, ...]:
+        """What is wrong, the worst first."""
+        away = self.beat_age_ms is None or self.beat_age_ms > AWAY_MS
+        counts: dict[Code, int] = {
+            "books_not_zero": sum(each != 0 for each in (self.books.sums().values() if self.books else ())),
+            "mismatch": self.mismatches,
+            "hole": len(self.holes),
+            "parked": len(self.parked) - self.mismatches,
+            "clock_away": int(away),
+            "clock_drift": int(abs(self.drift_ms) > DRIFT_MS),
+            "projector_away": sum(s.serving and not s.kept for s in self.standings),
+            "lagging": sum(s.serving and s.lag_ms(self.at_ms) > AWAY_MS for s in self.standings),
+            "halted": 0 if self.tables is None else self.tables.halted,
+            "refused": sum(s.refused is not None for s in self.standings),
+            "redis_down": int(not self.redis),
+        }
+        return tuple(Alarm(code, code in NOTICES, count) for code, count in counts.items() if count)
+
+
+class Watch:
+    """Reads the situation; `close` lets go of its own connection."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        reader: ProjectionReader,
+        beat: Beat,
+        clock: Clock,
+        redis: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`redis` says whether this process's link to it is up."""
+        self._store = store
+        self._reader = reader
+        self._beat = beat
+        self._clock = clock
+        self._redis = redis
+        self._one_at_a_time = asyncio.Lock()
+        self._last: tuple[float, Situation] | None = None
+        self._books: tuple[float, int, TrialBalance] | None = None
+
+    async def now(self) -> Situation:
+        """The situation, at most `FRESH_S` old. Raises Fault(`store_unavailable`)."""
+        async with self._one_at_a_time:
+            if self._last is None or monotonic() - self._last[0] > FRESH_S:
+                self._last = monotonic(), await self._read()
+            return self._last[1]
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._beat.close()
+
+    async def _read(self) -> Situation:
+        books, books_at_ms = await self._read_books()
+        drift_ms, beat_age_ms = await self._read_clocks()
+        # The heads first: what is appended meanwhile is no lag.
+        events = sum((await self._store.part_heads()).values())
+        return Situation(
+            at_ms=self._clock.now_ms(),
+            log_events=events,
+            standings=tuple(await self._reader.standings()),
+            holes=tuple(await self._reader.stopped()),
+            tables=await _unless_missing(census(self._reader)),
+            halted=await _unless_missing(halted_tables(self._reader)) or (),
+            books=books,
+            books_at_ms=books_at_ms,
+            drift_ms=drift_ms,
+            beat_age_ms=beat_age_ms,
+            redis=self._redis(),
+        )
+
+    async def _read_books(self) -> tuple[TrialBalance | None, int]:
+        """They sum over every account, so they are read less often."""
+        if self._books is None or monotonic() - self._books[0] > BOOKS_FRESH_S:
+            balance = await _unless_missing(trial_balance(self._reader))
+            if balance is None:
+                return None, self._clock.now_ms()
+            self._books = monotonic(), self._clock.now_ms(), balance
+        return self._books[2], self._books[1]
+
+    async def _read_clocks(self) -> tuple[int, int | None]:
+        """Drift and age of the beat. What the way to Postgres and back takes is no drift."""
+        before = self._clock.now_ms()
+        now_ms, beat_ms = await self._beat.times()
+        after = self._clock.now_ms()
+        drift_ms = max(0, before - now_ms) or min(0, after - now_ms)
+        return drift_ms, None if beat_ms is None else max(0, after - beat_ms)
+
+
+async def _unless_missing(reading: Awaitable[T]) -> T | None:
+    try:
+        return await reading
+    except Fault as fault:
+        if fault.code != "projection_missing":
+            raise
+        return None
