@@ -12,6 +12,7 @@ from projections.ledger.reads import (
     entries_of_hand,
     in_transit,
     mismatches,
+    position,
     statement,
     trial_balance,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "entries_of_hand",
     "in_transit",
     "mismatches",
+    "position",
     "reconcile",
     "statement",
     "trial_balance",

@@ -18,6 +18,7 @@ BALANCES = (HERE / "balances.sql").read_text()
 IN_TRANSIT = (HERE / "in_transit.sql").read_text()
 HAND_ENTRIES = (HERE / "hand_entries.sql").read_text()
 STATEMENT = (HERE / "statement.sql").read_text()
+POSITION = (HERE / "position.sql").read_text()
 BALANCE_BEFORE = (HERE / "balance_before.sql").read_text()
 EVER = 2**62
 """A moment after all others, in milliseconds."""
@@ -123,6 +124,12 @@ async def entries_of_hand(reader: ProjectionReader, hand_id: str) -> tuple[Poste
     return tuple(await reader.rows(NAME, HAND_ENTRIES, {"hand_id": hand_id}, PostedEntry))
 
 
+async def position(reader: ProjectionReader, part: int) -> int:
+    """Up to which position of a part the books have come."""
+    (found,) = await reader.rows(NAME, POSITION, {"part": part}, _Position)
+    return found.pos
+
+
 async def mismatches(reader: ProjectionReader) -> tuple[Parked, ...]:
     """The streams that wait because the record differs from the reckoning: these tables are to be halted."""
     return tuple(p for p in await reader.parked(NAME) if p.code == MISMATCH)
@@ -173,3 +180,7 @@ async def _balance_before(reader: ProjectionReader, account: str, currency: str,
 
 class _Sum(Struct, frozen=True):
     balance: int
+
+
+class _Position(Struct, frozen=True):
+    pos: int

@@ -19,7 +19,7 @@ STREAM = "audit-access"
 ATTEMPTS = 10
 _JTI = re.compile(r"[0-9a-f]{32}")
 
-What = Literal["view", "file"]
+What = Literal["view", "file", "bundle"]
 
 
 class Access:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,47 +11,116 @@ from services.cli.exits import FAILS
 from services.cli.output import AsJson
 
 if TYPE_CHECKING:
-    from infra.settings import Settings
-    from infra.store import Walked
-    from services.cli.output import Progress
+    from infra.audit import Audited
 
-app = typer.Typer(help="The log's integrity.", no_args_is_help=True)
+app = typer.Typer(help="The log's integrity, and evidence for others.", no_args_is_help=True)
 
-
-@app.callback()
-def _group() -> None:
-    """A group, even while it holds one command."""
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write it to a file.", show_default=False)]
 
 
 @app.command()
-def verify(as_json: AsJson = False) -> None:
-    """Walk every chain of the log, event by event. 0 if nothing was changed; an empty log verifies."""
+def verify(
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file of checkpoints that was kept elsewhere; more than once.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Walk every chain, tree and checkpoint, event by event. 0 if nothing was changed; an empty log verifies."""
     from services.cli import output, running
+    from services.cli.auditing import verified
 
     with output.progress("walking") as progress:
-        walked = running.run(_walked(running.settings(), progress))
+        found = running.run(verified(running.settings(), checkpoint or [], progress))
     if as_json:
-        chain = "intact" if walked.is_intact else f"broken: {walked.broken[0]}"
-        output.print_json({"chain": chain, "events": walked.events, "streams": walked.streams, "broken": walked.broken})
+        chain = "intact" if found.is_intact else f"broken: {found.first}"
+        output.print_json(
+            {
+                "chain": chain,
+                "events": found.events,
+                "streams": found.streams,
+                "checkpoints": found.checkpoints,
+                "sealed": found.sealed,
+                "broken": found.broken,
+                "broken_checkpoints": found.broken_checkpoints,
+            }
+        )
     else:
-        print(f"{walked.events:,} events in {walked.streams:,} streams walked")
-        for broken in walked.broken:
-            print(f"broken: {broken}")
-        print("the chain is intact" if walked.is_intact else "the chain is broken")
-    if not walked.is_intact:
+        _tell(found)
+    if not found.is_intact:
         raise typer.Exit(FAILS)
 
 
-async def _walked(settings: Settings, progress: Progress) -> Walked:
-    from services.core import open_core
+def _tell(found: Audited) -> None:
+    print(f"{found.events:,} events in {found.streams:,} streams walked")
+    print(f"{found.checkpoints:,} checkpoints, {found.sealed:,} events sealed")
+    for broken in (*found.broken, *found.broken_checkpoints):
+        print(f"broken: {broken}")
+    print("the chain is intact" if found.is_intact else "the chain is broken")
 
-    async with open_core(settings) as core:
-        total = sum((await core.store.part_heads()).values())
-        done = 0
 
-        def read(events: int) -> None:
-            nonlocal done
-            done += events
-            progress(done, total)
+@app.command()
+def seal(as_json: AsJson = False) -> None:
+    """Sign a checkpoint of all that the log holds. Keep it elsewhere: `khrap audit checkpoints`."""
+    from infra.audit.checkpoint import head_document
+    from services.cli import output, running
+    from services.cli.auditing import sealed
 
-        return await core.store.verify(read)
+    done = running.run(sealed(running.settings()))
+    newest = done.checkpoint
+    if as_json:
+        output.print_json({"new": done.new, "checkpoint": None if newest is None else head_document(newest)})
+    elif newest is None:
+        print("nothing to seal: the log is empty")
+    else:
+        events = sum(part.size for part in newest.sealed)
+        print(
+            f"{'' if done.new else 'nothing new since '}checkpoint {newest.number}: {events:,} events, {newest.hash.hex()}"
+        )
+
+
+@app.command()
+def checkpoints(
+    out: Out = None,
+    after: Annotated[int, typer.Option(min=0, help="Only those after this number.")] = 0,
+) -> None:
+    """Print the checkpoints, one a line, to be kept elsewhere and given to `khrap audit verify --checkpoint`."""
+    from services.cli import running
+    from services.cli.auditing import exported
+
+    _write(b"".join([line + b"\n" for line in running.run(exported(running.settings(), after))]), out)
+
+
+@app.command()
+def bundle(
+    hand: Annotated[str, typer.Argument(help="A hand's id.", show_default=False)],
+    out: Out = None,
+    reason: Annotated[str, typer.Option(help="Why; every look at a hand's cards is recorded.")] = "khrap audit bundle",
+) -> None:
+    """Print a hand's dispute bundle: all that proves it to an outsider. It holds every card of the hand."""
+    from services.cli import running
+    from services.cli.auditing import bundled
+
+    _write(running.run(bundled(running.settings(), hand, reason)) + b"\n", out)
+
+
+@app.command("check-bundle")
+def check_bundle(
+    file: Annotated[Path, typer.Argument(help="A dispute bundle.", show_default=False)],
+    key: Annotated[
+        str | None, typer.Option(help="The service's public key as you had it elsewhere: hex, or a file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a dispute bundle. 0 if all is right, 3 if something could not be checked; needs no servers."""
+    from infra.audit.bundle_verifier import main
+
+    arguments = [str(file), *(("--key", key) if key is not None else ()), *(("--json",) if as_json else ())]
+    raise typer.Exit(main(arguments))
+
+
+def _write(content: bytes, out: Path | None) -> None:
+    if out is None:
+        print(content.decode(), end="")
+    else:
+        out.write_bytes(content)

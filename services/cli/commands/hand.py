@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,9 +13,6 @@ from services.cli.output import AsJson
 if TYPE_CHECKING:
     from domain.handfile import HandFile
     from infra.settings import Settings
-
-ROLE = "console"
-"""In which role a look from the command line is recorded: whoever may run it has the keys at hand."""
 
 app = typer.Typer(help="Hands as portable files: take one out, look at it, replay and compare.", no_args_is_help=True)
 
@@ -91,6 +87,7 @@ async def _file(settings: Settings, hand_id: str, what: Literal["view", "file"],
     from services.api.access import Access
     from services.api.forms import UUID7
     from services.books import open_books
+    from services.cli.looking import CONSOLE, person
     from services.play.service import table_stream
     from services.play.types import Caller
 
@@ -102,12 +99,7 @@ async def _file(settings: Settings, hand_id: str, what: Literal["view", "file"],
         if row is None or row.last_seq is None:
             raise Fault("hand", f"there is no hand {hand_id} that is over; a running one is nobody's to see")
         access = Access(core.store, core.codec, core.clock, core.entropy)
-        await access.looked(Caller(_person(), ROLE), row.hand_id, row.table_id, what, reason)
+        await access.looked(Caller(person(), CONSOLE), row.hand_id, row.table_id, what, reason)
         count = row.last_seq - row.first_seq + 1
         stored = await core.store.read_stream(table_stream(row.table_id), row.first_seq - 1, count)
         return from_events([core.codec.decode(each) for each in stored])
-
-
-def _person() -> str:
-    """The user of this machine, in the form of a subject."""
-    return re.sub(r"[^a-z0-9_-]", "-", getpass.getuser().lower())[:64] or "unknown"

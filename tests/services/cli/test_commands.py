@@ -14,7 +14,15 @@ from tests.services.cli.conftest import Khrap
 def test_an_empty_log_verifies(khrap: Khrap) -> None:
     said = khrap("audit", "verify", "--json")
     assert said.code == 0
-    assert said.json == {"chain": "intact", "events": 0, "streams": 0, "broken": []}
+    assert said.json == {
+        "chain": "intact",
+        "events": 0,
+        "streams": 0,
+        "checkpoints": 0,
+        "sealed": 0,
+        "broken": [],
+        "broken_checkpoints": [],
+    }
     assert "the chain is intact" in khrap("audit", "verify").out
 
 

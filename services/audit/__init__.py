@@ -1,0 +1,1 @@
+"""What an outsider can check: the bundle of one hand."""
