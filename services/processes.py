@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -59,6 +60,14 @@ async def part(settings: Settings, names: Sequence[str]) -> AsyncIterator[None]:
     """`khrap serve names` as a process of its own."""
     async with process(settings, "services.cli", "serve", *names, "--with-parent"):
         yield
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 async def stop(running: asyncio.subprocess.Process) -> None:

@@ -7,7 +7,6 @@ turn, window by window, with as many callers: at a table one player acts at a ti
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -26,7 +25,7 @@ from services.bench.common import Report, machine, median, percentile, temporary
 from services.bench.drive import Plan, PlanTable, Result, Way, Window
 from services.bots import Client
 from services.core import Core, open_core
-from services.processes import part, process, stop
+from services.processes import free_port, part, process, stop
 
 CASES = (1, 16, 64)
 WAYS: tuple[Way, ...] = ("noop", "actions")
@@ -91,7 +90,7 @@ def _row(tables: int, windows: dict[Way, list[Result]]) -> dict[str, Any]:
 @asynccontextmanager
 async def _service(settings: Settings) -> AsyncIterator[str]:
     """API with steward, and projector, on the servers that run; gives the API's URL."""
-    port = _free_port()
+    port = free_port()
     settings = replace(settings, port=port)
     async with process(settings, noop.__name__), part(settings, ["projector"]):
         address = f"http://127.0.0.1:{port}"
@@ -172,10 +171,3 @@ async def _generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
     finally:
         send.close()
         await stop(generator)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -56,9 +56,10 @@ class Bot:
         self._seat: int | None = None
         self._answered = -1
 
-    async def sit(self) -> None:
-        """Sit down at any free seat. Raises Problem."""
-        await self._with_money(self._buy_in, "seat", {"buy_in": self._buy_in})
+    async def sit(self, least: int = 0) -> None:
+        """Sit down at any free seat, with `least` where that is more than the usual (T2). Raises Problem."""
+        buy_in = max(self._buy_in, least)
+        await self._with_money(buy_in, "seat", {"buy_in": buy_in})
 
     async def play(self) -> None:
         """Play until the table closes. Raises Problem where the table cannot be followed."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from infra.entropy import Entropy, SystemEntropy
-from services.bots.wire import Answer, Wire, WireLost
+from services.bots.wire import Answer, NotStreamed, Wire, WireLost
 
 PATIENCE_S = 60.0
-"""So long a request is repeated while the service is away."""
+"""So long a request is repeated while the service is away, unless said otherwise."""
 FIRST_PAUSE_S = 0.02
 LAST_PAUSE_S = 2.0
 AWAY = (502, 503, 504)
@@ -35,14 +36,24 @@ class Problem(Exception):
 
 
 class Client:
-    """One caller's requests, one after another. `address` is the service's URL, `token` a bearer token or None."""
+    """One caller's requests, one after another. `address` is the service's URL, `token` a bearer token or None.
 
-    def __init__(self, address: str, token: str | None, entropy: Entropy | None = None) -> None:
-        parts = urlsplit(address)
-        assert parts.scheme == "http", "a client for plain HTTP, on this machine or a trusted network"
-        self._host, self._port = parts.hostname or "", parts.port or 80
+    `others` are further addresses of the same service: where one drops or is away, the next is asked. A request is
+    repeated for `patience_s`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None,
+        entropy: Entropy | None = None,
+        others: Sequence[str] = (),
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        self._addresses = deque(_host_and_port(each) for each in (address, *others))
         self._headers = "" if token is None else f"Authorization: Bearer {token}\r\n"
         self._entropy = entropy or SystemEntropy()
+        self._patience_s = patience_s
         self._wire: Wire | None = None
         self._one_at_a_time = asyncio.Lock()
 
@@ -55,7 +66,10 @@ class Client:
 
         Raises Problem; WireLost where the service stayed away.
         """
-        key, content = self._entropy.random_bytes(16).hex(), msgspec.json.encode(body or {})
+        return await self.send(path, msgspec.json.encode(body or {}), self._entropy.random_bytes(16).hex())
+
+    async def send(self, path: str, content: bytes, key: str) -> Any:
+        """The answer's JSON to a write under this key, the first time or again. Raises as `post` does."""
         return await self._until_answered(lambda wire: wire.post(path, content, key))
 
     async def stream(self, path: str, last: int | None, silence_s: float) -> AsyncIterator[bytes]:
@@ -63,10 +77,14 @@ class Client:
 
         Raises NotStreamed and WireLost.
         """
-        wire = await Wire.connect(self._host, self._port, self._headers)
         headers = "" if last is None else f"Last-Event-ID: {last}\r\n"
-        async for chunk in wire.stream(path, headers, silence_s):
-            yield chunk
+        try:
+            wire = await Wire.connect(*self._addresses[0], self._headers)
+            async for chunk in wire.stream(path, headers, silence_s):
+                yield chunk
+        except (NotStreamed, WireLost):
+            self._addresses.rotate()
+            raise
 
     def close(self) -> None:
         """Hang up."""
@@ -75,21 +93,30 @@ class Client:
 
     async def _until_answered(self, send: Callable[[Wire], Awaitable[Answer]]) -> Any:
         loop = asyncio.get_running_loop()
-        last = loop.time() + PATIENCE_S
+        last = loop.time() + self._patience_s
         pause_s = FIRST_PAUSE_S
         while True:
             try:
                 async with self._one_at_a_time:
                     if self._wire is None or not self._wire.is_open:
-                        self._wire = await Wire.connect(self._host, self._port, self._headers)
+                        self._wire = await Wire.connect(*self._addresses[0], self._headers)
                     answer = await send(self._wire)
                 if answer.status not in AWAY or loop.time() > last:
                     return _json(answer)
             except WireLost:
                 if loop.time() > last:
                     raise
+            if len(self._addresses) > 1:
+                self.close()
+                self._addresses.rotate()
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, LAST_PAUSE_S)
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    parts = urlsplit(address)
+    assert parts.scheme == "http", "a client for plain HTTP, on this machine or a trusted network"
+    return parts.hostname or "", parts.port or 80
 
 
 def _json(answer: Answer) -> Any:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from services.bots.client import AWAY, FIRST_PAUSE_S, LAST_PAUSE_S, Client, Problem
 from services.bots.wire import NotStreamed, WireLost
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 SILENCE_S = 60.0
 """The service sends a comment more often than this; a stream that is silent for so long is dead."""
@@ -30,12 +27,11 @@ class Message(Struct, frozen=True):
     number: int | None = None
 
 
-async def follow(client: Client, path: str) -> AsyncIterator[Message]:
+async def follow(client: Client, path: str, last: int | None = None) -> AsyncGenerator[Message]:
     """The messages of the stream at `path`, resumed by number wherever it drops. Raises Problem where it is refused.
 
-    It ends for nobody but who stops reading.
+    It begins after event `last`, or with a snapshot, and ends for nobody but who stops reading.
     """
-    last: int | None = None
     pause_s = FIRST_PAUSE_S
     while True:
         chunks: AsyncGenerator[bytes] = client.stream(path, last, SILENCE_S)  # type: ignore[assignment]  # it is one

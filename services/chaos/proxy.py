@@ -56,6 +56,11 @@ class Link:
         if not self._stalls:
             self._flows.set()
 
+    def heal(self) -> None:
+        """Undo everything."""
+        self._cuts = self._stalls = self.delay_ms = 0
+        self._flows.set()
+
     async def _break_off(self) -> None:
         for task in self._open:
             task.cancel()

@@ -52,6 +52,8 @@ DELAY_MS = (5, 300)
 SKEWED_MS = (2_000, 10_000)
 SKEW_MS = (50, 4_000)
 SHARE_PERCENT = (20, 100)
+KILLED_MS = (500, 4_000)
+"""So long after its start every other rebuild is killed, and begun again."""
 
 
 class Targets(Struct, frozen=True):
@@ -121,4 +123,5 @@ def _act(chance: random.Random, at_ms: int, kind: Kind, targets: Targets) -> Act
             target = among(targets.processes)
             return Act(at_ms=at_ms, kind=kind, target=target, for_ms=between(SKEWED_MS), amount=skew_ms)
         case "rebuild":
-            return Act(at_ms=at_ms, kind=kind, target=among(targets.projections))
+            killed_ms = between(KILLED_MS) * chance.randint(0, 1)
+            return Act(at_ms=at_ms, kind=kind, target=among(targets.projections), for_ms=killed_ms)

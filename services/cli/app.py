@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from services.cli.commands import audit, bench, database, demo, hand, ledger, projections, serve, token
+from services.cli.commands import audit, bench, chaos, database, demo, hand, ledger, projections, serve, token
 
 app = typer.Typer(
     help="Khrap: an event-sourced service for the card games khrap, frap and khrap5.",
@@ -18,6 +18,7 @@ app = typer.Typer(
 demo.add_to(app)
 serve.add_to(app)
 token.add_to(app)
+chaos.add_to(app)
 app.add_typer(database.app, name="db")
 app.add_typer(hand.app, name="hand")
 app.add_typer(ledger.app, name="ledger")
