@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
@@ -15,8 +16,9 @@ from litestar.params import FromPath
 from services.api.auth import RULE
 from services.api.problems import Rejection
 from services.api.roles import ANYONE
-from services.web.assets import PREFIX, imports_of, read_assets
+from services.web.assets import PREFIX, asset, imports_of, read_assets
 from services.web.language import language_of
+from services.web.rulebook import clauses
 
 Incoming = Request[Any, Any, Any]
 
@@ -32,7 +34,7 @@ PAGE_HEADERS = {
 ASSET_HEADERS = {"Cache-Control": "public, no-cache"}
 """Asked for again each time, and answered with 304 while it is the same: a new version is never mixed with an old."""
 
-ASSETS = read_assets()
+ASSETS = read_assets() | {"rules.json": asset(msgspec.json.encode(clauses()), ".json")}
 OPT = {RULE: ANYONE}
 
 TITLES = {"ru": "Храп", "en": "Khrap"}
@@ -92,5 +94,6 @@ async def assets(request: Incoming, name: FromPath[str]) -> Response[bytes]:
 
 PAGES = (
     page("/", "home/home.js"),
+    page("/hands/{hand_id:str}", "replay/replay.js", "replay/replay.css"),
     assets,
 )

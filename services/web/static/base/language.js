@@ -38,3 +38,9 @@ export function moment(ms, exact = false) {
   const text = new Date(ms).toISOString();
   return `${text.slice(0, 10)} ${exact ? text.slice(11, 23) : text.slice(11, 19)} UTC`;
 }
+
+/** The message `key` in pieces, for places that hold elements: ["Trick ", 2, " goes to ", element]. */
+export function pieces(key, given) {
+  const message = dictionaries[current][key] ?? key;
+  return message.split(/\{(\w+)\}/).map((piece, i) => (i % 2 ? given[piece] : piece));
+}
