@@ -53,6 +53,8 @@ class Applier:
             PROJECTION_SECONDS.observe(time.monotonic() - began)
             for follower, each in prepared:
                 self._committed(follower, each, live)
+                for parked in follower.healing(batch.entries):
+                    await self._take_up(follower, parked)
 
     def _committed(self, follower: Follower[Any], prepared: Prepared[Any], live: bool) -> None:
         follower.committed(prepared)
@@ -108,19 +110,22 @@ class Applier:
 
     async def _take_up(self, follower: Follower[Any], parked: Parked) -> None:
         """Try a parked stream again, as far as the projection has passed it; where it still fails, it waits on."""
-        limit = AGAIN_EVENTS
+        limit, refused = AGAIN_EVENTS, False
         while True:
             entries = await self._log.read_stream(parked.stream, parked.seq, follower.vector[parked.part], limit)
             await self._remember(follower, follower.wanted(entries))
             prepared = follower.prepare_again(parked, entries, len(entries) == limit, now_ms())
             if prepared is None:
+                if follower.onward and len(entries) == limit and not refused:
+                    limit *= 2  # what makes it good may come later than this
+                    continue
                 return
             try:
                 await self._writer.apply([prepared.work])
             except WriteRefused:
                 if len(entries) <= 1:
                     return
-                limit = len(entries) // 2
+                limit, refused = len(entries) // 2, True
                 continue
             self._committed(follower, prepared, live=False)
             after = follower.parked.get(parked.stream)

@@ -120,6 +120,7 @@ class Projection(Struct, Generic[S], frozen=True, kw_only=True):
       since a state was stored, to have that state in memory; their rows were written the first time. Rows that streams
       of different parts share must be written by `Add`, or hold the part in their key: there is no order between two
       parts, and several processes may apply them at the same time.
+    - `heals`: those of `handles` that may make a parked stream good; one of them has its stream tried again at once.
     - `changes`: the tables (`entry`) and columns (`entry.clause`) whose rows this version means to have otherwise than
       the one before. All others must come out alike, or the version is not switched to.
     - `laws`: what must hold of the rows at any position.
@@ -133,6 +134,7 @@ class Projection(Struct, Generic[S], frozen=True, kw_only=True):
     state: Any
     initial: S
     step: Callable[[S, Recorded], tuple[S, Sequence[Change]]]
+    heals: tuple[type[Event], ...] = ()
     changes: tuple[str, ...] = ()
     laws: tuple[Law, ...] = ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from domain.events import HandCorrected, HandVoided
 from domain.ledger import POSTED, Book, Mismatch, Postings, TableBook, opening, post
 from domain.ledger.books import NewAccount, NewTable
 from infra.projection_store import Law
@@ -90,5 +91,6 @@ LEDGER: Projection[Book] = Projection(
     state=Book,
     initial=_UNOPENED,
     step=step,
+    heals=(HandVoided, HandCorrected),
     laws=LAWS,
 )
