@@ -52,6 +52,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=0, le=65535)] | None,
         Meta(description="a port from 1 to 65535 for metrics without a token, or 0 for any free one"),
     ] = None
+    seal_interval_s: Annotated[
+        int, Meta(ge=1, le=86_400, description="seconds from 1 to 86400: how often the log is sealed by a checkpoint")
+    ] = 600
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="debug, info, warning or error")
     ] = "info"

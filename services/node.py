@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from litestar.types import ControllerRouterHandler
 
+from infra.audit import Checkpoints
 from infra.beat import Beat
 from infra.dispute_keys import DisputeKeys
 from infra.meta import request_digest
@@ -18,6 +19,7 @@ from services.api.access import Access
 from services.api.app import create_app
 from services.api.house import House
 from services.api.tokens import CODE, Sessions, Verifier
+from services.audit.bundle import Bundles
 from services.core import Core
 from services.disputes.service import Disputes
 from services.live.hub import Hub, Versions
@@ -42,7 +44,9 @@ class Node:
         beat = Beat(core.addresses.application)
         self._watch = Watch(core.store, self._reader, beat, core.clock, lambda: hub.linked)
         self._keys = DisputeKeys(core.addresses.application, core.sealer, core.entropy)
-        app = create_app(_house(core, self._reader, self._hub, self._watch, self._keys), more=(*PAGES, *more))
+        self._checkpoints = Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing)
+        rooms = _house(core, self._reader, self._hub, self._watch, self._keys, self._checkpoints)
+        app = create_app(rooms, more=(*PAGES, *more))
         self._server = HttpServer(app, host, port, core.settings.trusted_proxies)
 
     @property
@@ -62,6 +66,7 @@ class Node:
             hub.cancel()
         await self._watch.close()
         await self._keys.close()
+        await self._checkpoints.close()
 
     def stop(self) -> None:
         """Take no more connections, and end the event streams: their clients resume elsewhere."""
@@ -69,7 +74,9 @@ class Node:
         self._server.stop()
 
 
-def _house(core: Core, reader: ProjectionReader, hub: Hub, watch: Watch, keys: DisputeKeys) -> House:
+def _house(
+    core: Core, reader: ProjectionReader, hub: Hub, watch: Watch, keys: DisputeKeys, checkpoints: Checkpoints
+) -> House:
     def digest(method: str, path: str, body: bytes) -> str:
         return request_digest(core.sealer.request_key, method, path, body)
 
@@ -80,6 +87,8 @@ def _house(core: Core, reader: ProjectionReader, hub: Hub, watch: Watch, keys: D
         reader=reader,
         hub=hub,
         access=Access(core.store, core.codec, core.clock, core.entropy),
+        checkpoints=checkpoints,
+        bundles=Bundles(core.store, core.codec, core.sealer, checkpoints, reader, core.clock),
         disputes=Disputes(core.store, core.codec, core.play, reader, keys, core.clock),
         watch=watch,
         clock=core.clock,

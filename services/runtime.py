@@ -16,6 +16,7 @@ from typing import Literal, get_args
 
 from litestar.types import ControllerRouterHandler
 
+from infra.audit import Checkpoints
 from infra.beat import Beat
 from infra.clock import Clock
 from infra.projection_store import ProjectionReader
@@ -30,6 +31,7 @@ from services.exposition import Exposition
 from services.node import Node
 from services.server import HttpServer
 from services.steward.alarms import Alarms
+from services.steward.sealing import Sealing
 from services.steward.steward import Steward
 from services.watch import Watch
 
@@ -153,10 +155,12 @@ async def _steward(core: Core) -> None:
     try:
         async with (
             ProjectionReader(core.addresses.application, versions=VERSIONS) as reader,
+            Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing) as checkpoints,
             asyncio.TaskGroup() as group,
         ):
             group.create_task(Steward(core.store, core.play, beat, core.clock).run())
             group.create_task(Alarms(core.play, lambda: mismatches(reader)).run())
+            group.create_task(Sealing(checkpoints, core.clock, core.settings.seal_interval_s).run())
     finally:
         await beat.close()
 

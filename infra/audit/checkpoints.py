@@ -80,6 +80,10 @@ class Checkpoints:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
         await self._connections.close()
 
     async def latest(self) -> Checkpoint | None:

@@ -12,6 +12,7 @@ from litestar.routes import HTTPRoute
 from litestar.types import ControllerRouterHandler
 
 from services.api.accounts import Accounts
+from services.api.audit import AuditRoutes, hand_bundle
 from services.api.auth import RULE, Door
 from services.api.care import TableCare
 from services.api.disputes import Disputes
@@ -53,6 +54,8 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
             LobbyRoutes,
             Accounts,
             Hands,
+            AuditRoutes,
+            hand_bundle,
             replay,
             Disputes,
             Reports,

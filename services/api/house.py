@@ -8,12 +8,14 @@ from typing import Any
 from litestar.connection import ASGIConnection
 from msgspec import Struct
 
+from infra.audit import Checkpoints
 from infra.clock import Clock
 from infra.codec import Codec
 from infra.projection_store import ProjectionReader
 from infra.store import EventStore
 from services.api.access import Access
 from services.api.tokens import Sessions, Verifier
+from services.audit.bundle import Bundles
 from services.disputes.service import Disputes
 from services.live.hub import Hub
 from services.play.service import Play
@@ -32,6 +34,8 @@ class House(Struct, frozen=True, kw_only=True):
     reader: ProjectionReader
     hub: Hub
     access: Access
+    checkpoints: Checkpoints
+    bundles: Bundles
     disputes: Disputes
     watch: Watch
     clock: Clock

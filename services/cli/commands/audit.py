@@ -74,9 +74,8 @@ def seal(as_json: AsJson = False) -> None:
         print("nothing to seal: the log is empty")
     else:
         events = sum(part.size for part in newest.sealed)
-        print(
-            f"{'' if done.new else 'nothing new since '}checkpoint {newest.number}: {events:,} events, {newest.hash.hex()}"
-        )
+        since = "" if done.new else "nothing new since "
+        print(f"{since}checkpoint {newest.number}: {events:,} events, {newest.hash.hex()}")
 
 
 @app.command()

@@ -13,6 +13,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
+from infra.audit import Checkpoints
 from infra.clock import SystemClock
 from infra.codec import Codec
 from infra.entropy import SystemEntropy
@@ -76,6 +77,11 @@ class Node(Struct, frozen=True):
     def as_(self, subject: str, role: str = "player") -> Caller:
         """A caller."""
         return Caller(self.http, self.token(subject, role))
+
+    def checkpoints(self) -> Checkpoints:
+        """Its checkpoints."""
+        core = self.core
+        return Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing)
 
     def anyone(self) -> Caller:
         """A caller without a token."""

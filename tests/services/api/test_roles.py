@@ -63,6 +63,12 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/v1/reports/banks"): ("operator", "compliance"),
     ("get", "/v1/reports/voids"): ("operator", "compliance"),
     ("get", "/v1/reports/statement"): ("operator", "compliance"),
+    ("get", "/v1/hands/{hand_id}/bundle"): ("compliance",),
+    ("get", "/v1/audit/key"): ANYONE,
+    ("get", "/v1/audit/checkpoints"): ANYONE,
+    ("get", "/v1/audit/checkpoints/{number}"): ANYONE,
+    ("get", "/v1/audit/parts/{part}/inclusion"): ANYONE,
+    ("get", "/v1/audit/parts/{part}/consistency"): ANYONE,
     ("post", "/v1/session"): ANYONE,
     ("delete", "/v1/session"): ANYONE,
     ("get", "/healthz"): ANYONE,
@@ -106,7 +112,7 @@ async def test_a_role_may_what_the_table_says_and_no_more(node: Node, role: str)
 
 async def _ask(node: Node, method: str, path: str, headers: dict[str, str], table_id: str) -> int:
     ids = dict.fromkeys(("table_id", "hand_id", "dispute_id"), table_id)
-    url = path.format(**ids, proposal=1, player="anna", currency="RUB", code="stale_turn")
+    url = path.format(**ids, proposal=1, part=7, number=1, player="anna", currency="RUB", code="stale_turn")
     headers = {**headers, "Idempotency-Key": secrets.token_hex(8)}
     async with asyncio.timeout(10), node.http.stream(method.upper(), url, headers=headers) as response:
         return response.status_code

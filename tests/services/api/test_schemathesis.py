@@ -113,6 +113,9 @@ async def _prepared(node: Node) -> Live:
     tokens = {role: node.token("anna" if role == "player" else role, role) for role in ROLES}
     known: dict[str, Any] = {"table_id": table_id, "hand_id": hand_id, "player": "anna", "currency": "RUB"}
     known |= {"code": "stale_turn", "dispute_id": await _disputed(node, hand_id), "proposal": 1}
+    known |= {"part": node.core.store.part_of(f"table-{table_id}"), "number": 1}
+    async with node.checkpoints() as checkpoints:
+        await checkpoints.seal(node.core.clock.now_ms())
     return Live(node.url, document, tokens, known)
 
 
