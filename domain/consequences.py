@@ -24,17 +24,18 @@ from domain.events import (
 from domain.games import game_of
 from domain.games.game import Game
 from domain.hand import (
+    ASKING,
     AcesHeld,
     Exchange,
     Exchanging,
     Finished,
     Hand,
+    Over,
     Played,
     TrickFull,
     Unclaimed,
     Undealt,
     Unturned,
-    asked,
     at,
 )
 from domain.settlement import settle, voided
@@ -45,26 +46,30 @@ Decks = Callable[[int], tuple[Card, ...]]
 
 def consequences(hand: Hand, decks: Decks) -> tuple[Event, ...]:
     """The events that follow by the rules alone, up to the next change of phase; none where a player is asked."""
-    if asked(hand) is not None:
+    phase = hand.phase
+    # By type: see `asked`. This is asked after every event of a decision.
+    if type(phase) in ASKING or type(phase) is Over:
         return ()
-    match hand.phase:
+    match phase:
+        case TrickFull(trick):
+            return (TrickTaken(seat=winner(trick, hand.trump), trick=hand.tricks_played + 1),)
+        case Exchanging(seat, exchange, _, gone):
+            return _exchanged(hand, seat, exchange) if gone else _thrown(hand, seat, exchange)
         case Undealt():
             return (CardsDealt(hand_id=hand.hand_id, deal_no=hand.deal_no + 1, deck=decks(hand.deal_no + 1)),)
         case Unturned():
             return (TrumpTurned(card=hand.deck[hand.stock], circle=hand.circle + 1),)
         case Unclaimed():
             return _unclaimed(game_of(hand.options, hand.rules), hand, decks)
-        case Exchanging(seat, exchange, _, gone):
-            return _exchanged(hand, seat, exchange) if gone else _thrown(hand, seat, exchange)
         case AcesHeld(seat):
             aces = tuple(c for c in at(hand, seat).cards if c[0] == "A")
             return (FourAcesShown(seat=seat, cards=aces),)
-        case TrickFull(trick):
-            return (TrickTaken(seat=winner(trick, hand.trump), trick=hand.tricks_played + 1),)
         case Finished(ending):
             return _money(hand, ending)
         case _:
-            return ()
+            raise AssertionError(
+                f"{type(phase).__name__} is neither asked, nor over, nor anything the rules go on from"
+            )
 
 
 def winner(trick: tuple[Played, ...], trump: str) -> int:

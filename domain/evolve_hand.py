@@ -43,7 +43,6 @@ from domain.hand import (
     Hand,
     Over,
     Owing,
-    Phase,
     Played,
     Player,
     Playing,
@@ -141,7 +140,9 @@ def _declared(hand: Hand, event: Declared) -> Hand:
     game = game_of(hand.options, hand.rules)
     phase, word = hand.phase, event.do
     before = at(hand, event.seat)
-    status = _status(game, phase, word)
+    # K7, F6: who passes or declines is asked again, but for the last circle, where his word is for good.
+    undecided = word == "pass" or word == game.declines
+    status = word if not undecided else PASSED if type(phase) is Cutting else ""
     player = replace(
         before,
         said=word,
@@ -152,23 +153,17 @@ def _declared(hand: Hand, event: Declared) -> Hand:
     players = with_player(hand, player)
     # By type: see `asked`.
     if type(phase) is Declaring:
-        if status:
+        if not undecided:
             return _claimed(game, replace(hand, players=players, declarer=event.seat), word)
         queue = phase.queue[1:]
         return replace(hand, players=players, phase=Declaring(queue) if queue else Unclaimed())
     if type(phase) is Answering:
-        return _spoken(game, replace(hand, players=players), event.seat, word, Answering(phase.queue[1:]))
+        asked_next = Answering(phase.queue[1:])
+        return _spoken(game, replace(hand, players=players, phase=asked_next), event.seat, word, asked_next)
     assert type(phase) is Cutting, _misplaced(hand, event)
-    cutters = hand.cutters if status == PASSED else (*hand.cutters, event.seat)
-    after = replace(hand, players=players, cutters=cutters)
-    return _spoken(game, after, event.seat, word, Cutting(phase.queue[1:]))
-
-
-def _status(game: Game, phase: Phase, word: str) -> str:
-    """K7, F6: who has not declared, and does not help, is asked again; his word in the last circle is for good."""
-    if word not in ("pass", game.declines):
-        return word
-    return PASSED if type(phase) is Cutting else ""
+    cut_next = Cutting(phase.queue[1:])
+    cutters = hand.cutters if undecided else (*hand.cutters, event.seat)
+    return _spoken(game, replace(hand, players=players, cutters=cutters, phase=cut_next), event.seat, word, cut_next)
 
 
 def _claimed(game: Game, hand: Hand, word: str) -> Hand:
@@ -178,15 +173,16 @@ def _claimed(game: Game, hand: Hand, word: str) -> Hand:
     if game.all_must_help(word):
         players = tuple([p if p.seat == declarer else replace(p, status="help") for p in hand.players])
         return _formed(game, replace(hand, players=players))
-    return _spoken(game, hand, declarer, word, Answering(clockwise(hand, declarer)[:-1]))
+    others = Answering(clockwise(hand, declarer)[:-1])
+    return _spoken(game, replace(hand, phase=others), declarer, word, others)
 
 
 def _spoken(game: Game, hand: Hand, seat: int, word: str, then: Answering | Cutting) -> Hand:
-    """The exchange that his word asks for, if it does, before the circle goes on."""
+    """The exchange that his word asks for, if it does, before the circle goes on; `hand` is in it already."""
     exchange = game.exchanges.get(word)
-    if exchange is None:
-        return _onward(game, hand, then)
-    return replace(hand, phase=Exchanging(seat, exchange, then, False))
+    if exchange is not None:
+        return replace(hand, phase=Exchanging(seat, exchange, then, False))
+    return hand if then.queue else _onward(game, hand, then)
 
 
 def _onward(game: Game, hand: Hand, phase: Circle) -> Hand:

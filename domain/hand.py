@@ -233,6 +233,9 @@ def from_left(seats: tuple[int, ...], of: int | None) -> tuple[int, ...]:
 
 _QUEUED: frozenset[type] = frozenset({Declaring, Answering, Drawing, Cutting, Playing})
 
+ASKING: frozenset[type] = _QUEUED | {Owing}
+"""The phases that ask someone."""
+
 
 def asked(hand: Hand) -> int | None:
     """The seat whose decision the hand awaits, or None."""

@@ -44,7 +44,7 @@ LOOK = Offer("look")
 def offers(hand: Hand, seat: int) -> tuple[Offer, ...]:
     """Everything that the player at `seat` may do now; empty where he is not asked and has nothing to look at."""
     player = find(hand, seat)
-    if player is None or isinstance(hand.phase, Over):
+    if player is None or type(hand.phase) is Over:
         return ()
     game = game_of(hand.options, hand.rules)
     choices = _choices(game, hand, player) if asked(hand) == seat else ()
@@ -52,21 +52,21 @@ def offers(hand: Hand, seat: int) -> tuple[Offer, ...]:
 
 
 def _choices(game: Game, hand: Hand, player: Player) -> tuple[Offer, ...]:
-    match hand.phase:
-        case Playing(trick):
-            return (Offer("play", following(player.cards, trick[0].card if trick else None, hand.trump), 1, 1),)
-        case Declaring():
-            return tuple(Offer(word) for word in game.declarations(hand, player))
-        case Answering():
-            return tuple(Offer(word) for word in game.answers(hand, player))
-        case Cutting():
-            return tuple(Offer(word) for word in game.cuts(hand))
-        case Drawing():
-            return (Offer("draw", player.cards, 0, min(game.hand_size, stock_left(hand))),)
-        case Owing(_, count):
-            return (Offer("discard", player.cards, count, count),)
-        case _:
-            raise AssertionError(f"{type(hand.phase).__name__} asks nobody")
+    phase = hand.phase
+    # By type: see `asked`.
+    if type(phase) is Playing:
+        led = phase.trick[0].card if phase.trick else None
+        return (Offer("play", following(player.cards, led, hand.trump), 1, 1),)
+    if type(phase) is Declaring:
+        return tuple([Offer(word) for word in game.declarations(hand, player)])
+    if type(phase) is Answering:
+        return tuple([Offer(word) for word in game.answers(hand, player)])
+    if type(phase) is Cutting:
+        return tuple([Offer(word) for word in game.cuts(hand)])
+    if type(phase) is Drawing:
+        return (Offer("draw", player.cards, 0, min(game.hand_size, stock_left(hand))),)
+    assert type(phase) is Owing, f"{type(phase).__name__} asks nobody"
+    return (Offer("discard", player.cards, phase.count, phase.count),)
 
 
 def following(cards: tuple[Card, ...], led: Card | None, trump: str) -> tuple[Card, ...]:
@@ -83,7 +83,7 @@ def following(cards: tuple[Card, ...], led: Card | None, trump: str) -> tuple[Ca
 
 def judge(hand: Hand, seat: int, action: Action) -> Refused | None:
     """H3: the reason why `action` is refused, or None where it is legal. The order of the tests is H3's."""
-    if isinstance(hand.phase, Over):
+    if type(hand.phase) is Over:
         return Refused("hand_over", "H3", "the hand is over; wait for the next one")
     player = find(hand, seat)
     if player is None:
@@ -160,12 +160,9 @@ def lowest_first(cards: tuple[Card, ...], trump: str) -> tuple[Card, ...]:
 
 def forced(hand: Hand) -> bool:
     """T11: whether facts known to all leave the player who is asked one choice."""
-    match hand.phase:
-        case Cutting():
-            return game_of(hand.options, hand.rules).cuts(hand) == ("pass",)
-        case Drawing():
-            return stock_left(hand) == 0
-        case Playing(_, queue):
-            return len(at(hand, queue[0]).cards) == 1
-        case _:
-            return False
+    phase = hand.phase
+    if type(phase) is Playing:
+        return len(at(hand, phase.queue[0]).cards) == 1
+    if type(phase) is Cutting:
+        return game_of(hand.options, hand.rules).cuts(hand) == ("pass",)
+    return type(phase) is Drawing and stock_left(hand) == 0

@@ -91,7 +91,7 @@ class Table(Struct, frozen=True, gc=False, kw_only=True):
 def running(table: Table) -> Hand | None:
     """The hand that runs, or None between hands."""
     hand = table.hand
-    return None if hand is None or isinstance(hand.phase, Over) else hand
+    return None if hand is None or type(hand.phase) is Over else hand
 
 
 def seat_of(table: Table, player: str) -> Seat | None:

