@@ -19,18 +19,22 @@ from litestar.types import ControllerRouterHandler
 from infra.audit import Checkpoints
 from infra.beat import Beat
 from infra.clock import Clock
+from infra.dispute_keys import DisputeKeys
 from infra.projection_store import ProjectionReader
 from infra.redis import NUDGE, Publisher
 from infra.settings import Settings
 from infra.telemetry import logger
 from projections import runner
 from projections.catalogue import VERSIONS
+from projections.disputes import due_disputes
 from projections.ledger.reads import mismatches
 from services.core import Core, open_core
+from services.disputes.service import Disputes
 from services.exposition import Exposition
 from services.node import Node
 from services.server import HttpServer
 from services.steward.alarms import Alarms
+from services.steward.deadlines import Deadlines
 from services.steward.sealing import Sealing
 from services.steward.steward import Steward
 from services.watch import Watch
@@ -152,6 +156,7 @@ async def _projector(core: Core) -> None:
 
 async def _steward(core: Core) -> None:
     beat = Beat(core.addresses.application)
+    keys = DisputeKeys(core.addresses.application, core.sealer, core.entropy)
     try:
         async with (
             ProjectionReader(core.addresses.application, versions=VERSIONS) as reader,
@@ -160,8 +165,11 @@ async def _steward(core: Core) -> None:
         ):
             group.create_task(Steward(core.store, core.play, beat, core.clock).run())
             group.create_task(Alarms(core.play, lambda: mismatches(reader)).run())
+            disputes = Disputes(core.store, core.codec, core.play, reader, keys, core.clock)
+            group.create_task(Deadlines(disputes, lambda now_ms: due_disputes(reader, now_ms), core.clock).run())
             group.create_task(Sealing(checkpoints, core.clock, core.settings.seal_interval_s).run())
     finally:
+        await keys.close()
         await beat.close()
 
 
