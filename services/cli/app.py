@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from services.cli.commands import audit, bench, chaos, database, demo, hand, ledger, projections, serve, token
+from services.cli.commands import (
+    audit,
+    bench,
+    chaos,
+    database,
+    demo,
+    dispute,
+    hand,
+    ledger,
+    projections,
+    report,
+    serve,
+    token,
+)
 
 app = typer.Typer(
     help="Khrap: an event-sourced service for the card games khrap, frap and khrap5.",
@@ -24,4 +37,6 @@ app.add_typer(hand.app, name="hand")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(projections.app, name="projections")
 app.add_typer(audit.app, name="audit")
+app.add_typer(dispute.app, name="dispute")
+app.add_typer(report.app, name="report")
 app.add_typer(bench.app, name="bench")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -123,3 +123,49 @@ def _write(content: bytes, out: Path | None) -> None:
         print(content.decode(), end="")
     else:
         out.write_bytes(content)
+
+
+@app.command()
+def access(
+    hand: Annotated[str | None, typer.Option(help="Only looks at this hand.", show_default=False)] = None,
+    person: Annotated[str | None, typer.Option(help="Only this person's looks.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Who looked at the hidden cards of which hand, when and why; the newest first."""
+    from infra.clock import rfc3339
+    from services.cli import output, running
+    from services.cli.hand import printable
+    from services.cli.reviewing import is_id, looked
+
+    looks = running.run(looked(running.settings(), None if hand is None else is_id(hand, "hand"), person))
+    if as_json:
+        output.print_json({"looks": looks})
+        return
+    output.print_table(
+        ("at", "person", "hand", "what", "reason"),
+        ((rfc3339(look.at_ms), look.person, look.hand_id, look.what, printable(look.reason)) for look in looks),
+    )
+
+
+@app.command()
+def erase(
+    dispute: Annotated[str, typer.Argument(help="A closed dispute's id.", show_default=False)],
+    ground: Annotated[
+        Literal["request", "retention", "order"], typer.Option(help="On which ground; it stays recorded.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Destroy the key of a dispute's texts: they can be read by nobody again, and its events stay and verify."""
+    from domain.disputes.commands import EraseTexts
+    from services.cli import output, running
+    from services.cli.reviewing import commanded
+
+    done = running.run(
+        commanded(
+            running.settings(), dispute, lambda at_ms, who, _: EraseTexts(at_ms=at_ms, person=who.name, ground=ground)
+        )
+    )
+    if as_json:
+        output.print_json(done)
+    else:
+        print(f"the texts of dispute {dispute} are erased")
