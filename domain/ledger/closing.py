@@ -21,21 +21,26 @@ def settled(book: TableBook, hand: HandBook, event: HandSettled, seq: int) -> tu
     assert isinstance(phase, Paying)
     reckoned, clauses = phase.result, law_of(book.settings).clauses
     for p in reckoned.players:
-        fine = fine_clause(book, hand, p)
-        for payment, amount, clause in (
-            ("share", p.share, clauses["share"]),
-            ("commission", p.commission, "T10"),
-            ("fine", p.fine_due, fine),
-        ):
-            if amount and f"{payment} {p.seat}" not in phase.paid:
-                raise Differs(clause, f"the {payment} of seat {p.seat}", None, amount)
+        if p.share and f"share {p.seat}" not in phase.paid:
+            raise Differs(clauses["share"], f"the share of seat {p.seat}", None, p.share)
+        if p.commission and f"commission {p.seat}" not in phase.paid:
+            raise Differs("T10", f"the commission of seat {p.seat}", None, p.commission)
+        if p.fine_due and f"fine {p.seat}" not in phase.paid:
+            raise Differs(fine_clause(book, hand, p), f"the fine of seat {p.seat}", None, p.fine_due)
+    if event.result != reckoned:
+        _name_what_differs(book, hand, event.result, reckoned)
+    return _released(book, hand, reckoned, tuple((p.seat, p.player) for p in hand.players))
+
+
+def _name_what_differs(book: TableBook, hand: HandBook, was: Result, reckoned: Result) -> None:
+    """Raises Differs at the first field of the result that differs, by the clause that it rests on."""
+    clauses = law_of(book.settings).clauses
     ending = {"played": clauses["lead"], "four_aces": "K12", "uncontested": clauses["alone"]}[reckoned.ending]
     carried = "T8" if not reckoned.carried_bank else "T7" if any(p.fine_paid for p in reckoned.players) else "T9"
     fines = {p.seat: fine_clause(book, hand, p) for p in reckoned.players}
-    _compare_tables(event.result, reckoned, ending, "T6", carried, clauses["dealer"])
-    for was, due in zip(event.result.players, reckoned.players, strict=True):
-        _compare_players(was, due, clauses["word"], clauses["share"], fines[due.seat])
-    return _released(book, hand, reckoned, tuple((p.seat, p.player) for p in hand.players))
+    _compare_tables(was, reckoned, ending, "T6", carried, clauses["dealer"])
+    for recorded, due in zip(was.players, reckoned.players, strict=True):
+        _compare_players(recorded, due, clauses["word"], clauses["share"], fines[due.seat])
 
 
 def voided(book: TableBook, hand: HandBook, event: HandVoided, seq: int) -> tuple[TableBook, Postings]:

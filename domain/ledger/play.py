@@ -161,19 +161,21 @@ def formed(law: Law, hand: HandBook) -> None:
 def played(book: TableBook, hand: HandBook, event: CardPlayed, seq: int) -> HandBook:
     """K14, F9: a card of the player whose turn it is; the first one closes the circles."""
     phase = hand.phase
-    clause = law_of(book.settings).clauses["lead"]
     if isinstance(phase, Speaking):
         formed(law_of(book.settings), hand)
         leader = hand.declarer if hand.first_cutter is None else hand.first_cutter
         assert leader is not None
         phase = Tricks(_round(hand, leader))
+    # Clauses are looked up, and figures named, where something differs: this runs for every card.
     if not isinstance(phase, Tricks) or len(phase.trick) == len(phase.order):
-        raise Differs(clause, "a card played", event.card, None)
-    expect(clause, "the seat that plays", event.seat, phase.order[len(phase.trick)])
+        raise Differs(law_of(book.settings).clauses["lead"], "a card played", event.card, None)
+    turn = phase.order[len(phase.trick)]
+    if event.seat != turn:
+        raise Differs(law_of(book.settings).clauses["lead"], "the seat that plays", event.seat, turn)
     after = Tricks(phase.order, (*phase.trick, event.card))
     if event.card[0] != "A":
         return replace(hand, phase=after)
-    player = player_at(hand, event.seat, clause)
+    player = player_at(hand, event.seat, "K14")
     return replace(hand, players=with_player(hand, replace(player, aces=player.aces + 1)), phase=after)
 
 
@@ -196,9 +198,11 @@ def trick_taken(book: TableBook, hand: HandBook, event: TrickTaken, seq: int) ->
         raise Differs("K16", f"trick {event.trick}", event.seat, None)
     assert hand.trump_card is not None
     seat = taker(phase.order, phase.trick, SUIT[hand.trump_card])
-    done = 1 + sum(p.tricks for p in hand.players)
-    expect("K16", "the number of the trick", event.trick, done)
-    expect("K16", f"the taker of trick {done}", event.seat, seat)
+    done = 1 + sum([p.tricks for p in hand.players])
+    if event.trick != done:
+        raise Differs("K16", "the number of the trick", event.trick, done)
+    if event.seat != seat:
+        raise Differs("K16", f"the taker of trick {done}", event.seat, seat)
     player = player_at(hand, seat, "K16")
     players = with_player(hand, replace(player, tricks=player.tricks + 1))
     law = law_of(book.settings)

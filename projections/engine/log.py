@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from domain.events import EVENTS, Event
 from infra.codec import UnknownEvent
-from infra.meta import decode_meta
+from infra.meta import recorded_by
 from infra.store import EventStore, StoredEvent, StoreGap
 from projections.engine.types import CannotApply, Recorded
 
@@ -29,7 +29,7 @@ AGAIN_S = 5.0
 
 log = structlog.get_logger(__name__)
 
-_meta = lru_cache(maxsize=16)(decode_meta)  # the events of one command share their meta
+_recorded_by = lru_cache(maxsize=64)(recorded_by)  # the events of one command share their meta
 
 
 class Entry:
@@ -58,14 +58,14 @@ class Entry:
     def _read(self) -> None:
         stored = self.stored
         try:
-            meta = _meta(stored.meta)
+            at_ms, subject = _recorded_by(stored.meta)
             self._recorded = Recorded(
                 stream=stored.stream,
                 seq=stored.seq,
                 part=stored.part,
                 pos=stored.pos,
-                at_ms=meta.at_ms,
-                subject=meta.subject,
+                at_ms=at_ms,
+                subject=subject,
                 command_id=stored.command_id,
                 event=self._decode(stored),
             )
@@ -87,11 +87,16 @@ class Batch:
         self.entries = entries
         self.before: Vector = {}
         self.after: Vector = {}
+        last: StoredEvent | None = None
         for entry in entries:
             stored = entry.stored
-            if stored.part not in self.after:
-                self.before[stored.part] = stored.pos - 1
-            self.after[stored.part] = stored.pos
+            if last is None or stored.part != last.part:
+                if last is not None:
+                    self.after[last.part] = last.pos
+                self.before.setdefault(stored.part, stored.pos - 1)
+            last = stored
+        if last is not None:
+            self.after[last.part] = last.pos
 
     @classmethod
     def joined(cls, batches: Iterable[Batch]) -> Batch:

@@ -8,7 +8,7 @@ events old, and calling the step again for these gives the state once more, sinc
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic
 
 import msgspec
@@ -55,7 +55,7 @@ class Memory(Generic[S]):
         self._states: OrderedDict[str, Remembered[S]] = OrderedDict()
         self._unreadable: dict[str, str] = {}
 
-    def missing(self, entries: Iterable[Entry]) -> dict[str, int]:
+    def missing(self, entries: Sequence[Entry]) -> dict[str, int]:
         """The streams whose states must be read before `entries` can be applied, and the first number there is of each.
 
         A stream's first event needs no state.
@@ -63,9 +63,13 @@ class Memory(Generic[S]):
         if self._stateless:
             return {}
         missing: dict[str, int] = {}
+        unknown = {entry.stream for entry in entries} - self._states.keys()
+        if not unknown:
+            return missing
         for entry in entries:
             stream = entry.stream
-            if stream not in self._states and stream not in missing:
+            if stream in unknown:
+                unknown.discard(stream)
                 if entry.stored.seq == 1:
                     self._states[stream] = Remembered(self._initial, 0, 0)
                 else:

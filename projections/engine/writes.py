@@ -18,6 +18,7 @@ class Writes:
 
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
         self._shapes = shapes
+        self._columns = {table: frozenset(shape.columns) for table, shape in shapes.items()}
         self._pending: dict[str, dict[Key, Pending | None]] = {table: {} for table in shapes}
 
     def add(self, changes: Sequence[Change]) -> None:
@@ -64,8 +65,8 @@ class Writes:
                 assert_never(change)
 
     def _check_whole(self, table: str, row: Mapping[str, Any]) -> None:
-        columns = self._shapes[table].columns
-        assert row.keys() == set(columns), f"{table} has the columns {columns}, not {tuple(row)}"
+        columns = self._columns[table]
+        assert row.keys() == columns, f"{table} has the columns {sorted(columns)}, not {tuple(row)}"
 
     def statements(self) -> list[RowWrite]:
         """The rows to write, together where they are of one table and kind and hold the same columns."""

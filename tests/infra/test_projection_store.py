@@ -24,6 +24,7 @@ from infra.projection_store import (
 from tests.conftest import Database
 
 DDL = "create table item (id int primary key, name text not null, tags jsonb not null)"
+PLAIN = "create table plain (id int primary key, name text, good boolean not null)"
 ITEMS = Definition("items", 1, DDL)
 COLUMNS = ("id", "name", "tags")
 PARTS = dict.fromkeys(range(4), 0)
@@ -164,3 +165,27 @@ def test_lag_is_told_in_events_and_time() -> None:
     assert (behind.lag_events, behind.lag_ms(1_767_323_046_000)) == (4, 322)
     there = Standing(name="items", version=1, serving=True, position=9, head=9, behind_since=None)
     assert (there.lag_events, there.lag_ms(1_767_323_046_000)) == (0, 0)
+
+
+async def test_many_new_rows_are_copied(writer: ProjectionWriter, database: Database) -> None:
+    """What COPY's text format has signs of its own for comes out as it went in; a refused row leaves nothing."""
+    await writer.define([Definition("plain", 1, PLAIN)], PARTS)
+    await writer.shapes("plain_v1")
+    texts = ["a\tb", "back\\slash", "line\nfeed\r", "\\N", "", "ü", "plain", "\\.", None]
+    made: list[dict[str, Any]] = [{"id": n, "name": texts[n % len(texts)], "good": n % 2 == 0} for n in range(3_000)]
+    await writer.apply([copied(made, {1: (0, 5)})])
+    with psycopg.connect(database.owner_url) as connection:
+        found = connection.execute("select id, name, good from plain_v1.plain order by id").fetchall()
+    assert found == [(each["id"], each["name"], each["good"]) for each in made]
+    new = [{**each, "id": each["id"] + 10_000} for each in made]
+    for bad in (made, [*new, {**new[0], "id": 2**40}], [*new, {**new[0], "id": 1_000_000, "name": "nul \0"}]):
+        with pytest.raises(WriteRefused):
+            await writer.apply([copied(bad, {1: (5, 6)})])
+    assert (await writer.checkpoint("plain_v1")).vector[1] == 5
+    await writer.apply([copied(new, {1: (5, 6)})])
+
+
+def copied(rows: list[dict[str, Any]], moves: dict[int, tuple[int, int]]) -> Work:
+    """So many new rows that they are copied."""
+    write = RowWrite("plain", "insert", ("id", "name", "good"), list(rows))
+    return Work(schema="plain_v1", moves=moves, writes=[write], parked=[], retaken=[])
