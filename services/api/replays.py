@@ -23,6 +23,7 @@ from infra.clock import rfc3339
 from infra.meta import recorded_at_ms
 from infra.store import GENESIS, StoredEvent
 from infra.store.chain import event_hash
+from infra.store.merkle import included
 from projections.hands import HandRow
 from projections.ledger.reads import PostedEntry, entries_of_hand, mismatches
 from services.api.auth import caller_of
@@ -115,6 +116,23 @@ class ShuffleProof(Struct, frozen=True, kw_only=True):
     problems: tuple[Finding, ...]
 
 
+class CheckpointProof(Struct, frozen=True, kw_only=True):
+    """Whether a signed checkpoint covers the hand's last event, at `pos` of `part`; `not_checked` until one does.
+
+    `path` is how many hashes prove it in the part's tree of `size` events with this `root` (RFC 6962).
+    """
+
+    state: State
+    part: int
+    pos: int
+    number: int | None = None
+    at: str | None = None
+    hash: str | None = None
+    size: int | None = None
+    root: str | None = None
+    path: int | None = None
+
+
 class Replay(Struct, frozen=True, kw_only=True):
     """A hand that is over, step by step. `seat` is whose eyes it is seen through, null where all cards are open."""
 
@@ -128,6 +146,7 @@ class Replay(Struct, frozen=True, kw_only=True):
     rules: RulesProof
     chain: ChainProof
     shuffle: ShuffleProof
+    checkpoint: CheckpointProof
 
 
 @get(
@@ -193,6 +212,7 @@ async def _replay(rooms: House, row: HandRow, seat: int | None, is_open: bool) -
         ),
         chain=_chain(stored, before),
         shuffle=_shuffle(started, file, report),
+        checkpoint=await _checkpoint(rooms, stored[-1]),
     )
 
 
@@ -258,6 +278,26 @@ def _chain(stored: Sequence[StoredEvent], before: bytes) -> ChainProof:
         before=before.hex(),
         head=stored[-1].hash.hex(),
         broken_at=broken,
+    )
+
+
+async def _checkpoint(rooms: House, last: StoredEvent) -> CheckpointProof:
+    sealed = await rooms.checkpoints.latest()
+    if sealed is None or sealed.size_of(last.part) < last.pos:
+        return CheckpointProof(state="not_checked", part=last.part, pos=last.pos)
+    (found,) = await rooms.checkpoints.inclusions(last.part, [last.pos], sealed.size_of(last.part))
+    root = next(each.root for each in sealed.sealed if each.part == last.part)
+    proved = sealed.is_signed() and included(last.hash, last.pos - 1, found.size, found.path, root)
+    return CheckpointProof(
+        state="holds" if proved else "fails",
+        part=last.part,
+        pos=last.pos,
+        number=sealed.number,
+        at=rfc3339(sealed.at_ms),
+        hash=sealed.hash.hex(),
+        size=found.size,
+        root=root.hex(),
+        path=len(found.path),
     )
 
 

@@ -1,4 +1,4 @@
-"""S6, H7: a hand's replay over HTTP: all of it for compliance with a reason, his own part for a player, else nothing."""
+"""S6, H7: a hand's replay over HTTP: all of it for compliance, with a reason, his own part for a player, else none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from infra.audit import Checkpoints
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until
 
@@ -45,6 +46,19 @@ async def test_compliance_sees_every_card_with_a_reason_that_is_recorded(node: N
     assert [(e.person, e.what, e.reason) for e in looks if e.hand_id == hand_id] == [  # type: ignore[attr-defined]
         ("carla", "view", "asked for by re-boris")
     ]
+
+
+async def test_a_hand_is_sealed_by_a_checkpoint_and_then_proved_in_its_tree(node: Node) -> None:
+    hand_id = await over(node, "se-anna", "se-boris")
+    path = f"/v1/hands/{hand_id}/replay"
+    core = node.core
+    async with Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing) as checkpoints:
+        await checkpoints.seal(core.clock.now_ms())
+        sealed = await checkpoints.latest()
+    assert sealed is not None
+    seen = (await node.as_("se-anna").saw(path))["checkpoint"]
+    assert (seen["state"], seen["number"], seen["hash"]) == ("holds", sealed.number, sealed.hash.hex())
+    assert seen["pos"] <= seen["size"] == sealed.size_of(seen["part"])
 
 
 async def test_steps_are_the_recorded_events_with_their_hashes_and_the_entries_of_the_books(node: Node) -> None:

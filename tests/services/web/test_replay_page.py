@@ -246,12 +246,13 @@ async def test_badges_open_to_the_numbers_and_clauses_to_their_text(
             ("Books", f"{answer['books']['entries']} entries"),
             ("Chain", answer["chain"]["head"]),
             ("Shuffle", answer["shuffle"]["server_seed"]),
+            ("Checkpoint", "checkpoint covers"),
         ):
             badge = page.locator(".badge", has_text=name)
             await badge.click()
             await expect(badge).to_have_attribute("aria-expanded", "true")
             await expect(proof).to_contain_text(number)
-        await page.locator(".badge", has_text="Shuffle").click()
+        await page.locator(".badge", has_text="Checkpoint").click()
         await expect(proof).to_be_hidden()
         await page.get_by_role("button", name="Clause T4 of the rulebook").first.click()
         await expect(page.get_by_role("dialog")).to_contain_text(
@@ -275,7 +276,11 @@ async def test_s6_a_player_s_page_holds_no_card_that_he_did_not_see(
         assert len(hidden) > 20
         async with visit(chrome, node.url, size=size) as here:
             answers: list[Response] = []
-            here.page.on("response", answers.append)
+
+            def keep(answer: Response, kept: list[Response] = answers) -> None:
+                kept.append(answer)
+
+            here.page.on("response", keep)
 
             page = await opened(here, node, scene, player)
             await expect(page.locator(".closed")).to_contain_text("as you saw it", ignore_case=True)

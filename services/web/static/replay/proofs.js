@@ -3,7 +3,8 @@
 import { html, useState } from "/assets/vendor/preact.js";
 import { t } from "/assets/base/language.js";
 
-const MARKS = { holds: "✓", sealed: "✓", fails: "✗", not_checked: "–", not_sealed: "–", loading: "…" };
+const MARKS = { holds: "✓", sealed: "✓", fails: "✗", not_checked: "–", not_sealed: "–" };
+const SEALED = { holds: "sealed", fails: "fails", not_checked: "not_sealed" };
 
 const Facts = ({ facts }) => html`<dl class="facts">${facts.filter(([, value]) => value !== null && value !== undefined).map(
   ([name, value]) => html`<dt>${name}</dt><dd class="mono">${value}</dd>`)}</dl>`;
@@ -30,17 +31,23 @@ const Shuffle = ({ shuffle }) => html`<p>${shuffle.server_seed === null ? t("pro
     [t("proof.shuffle.commitment"), shuffle.commitment], [t("proof.shuffle.seed"), shuffle.server_seed],
     ...shuffle.client_seeds.map(({ player, seed }) => [t("proof.shuffle.client", { player }), seed || t("proof.shuffle.none")])]} />`;
 
-const Checkpoint = ({ checkpoint }) => html`<p>${t(checkpoint.state === "sealed" ? "proof.checkpoint.text" : "proof.checkpoint.none")}</p>
-  ${checkpoint.facts && html`<${Facts} facts=${checkpoint.facts} />`}`;
+function Checkpoint({ checkpoint }) {
+  if (checkpoint.number === null) return html`<p>${t("proof.checkpoint.none")}</p>`;
+  return html`<p>${t("proof.checkpoint.text", { n: checkpoint.path })}</p><${Facts} facts=${[
+    [t("proof.checkpoint.number"), html`<a href=${`/v1/audit/checkpoints/${checkpoint.number}`}>${checkpoint.number}</a>`],
+    [t("proof.checkpoint.at"), checkpoint.at], [t("proof.checkpoint.hash"), checkpoint.hash],
+    [t("proof.checkpoint.place"), `${checkpoint.part} / ${checkpoint.pos}`], [t("proof.checkpoint.size"), checkpoint.size],
+    [t("proof.checkpoint.root"), checkpoint.root]]} />`;
+}
 
-export function Proofs({ replay, step, checkpoint }) {
+export function Proofs({ replay, step }) {
   const [open, setOpen] = useState(null);
   const badges = [
     ["rules", replay.rules.state, html`<${Rules} rules=${replay.rules} />`],
     ["books", replay.books.state, html`<${Books} books=${replay.books} />`],
     ["chain", replay.chain.state, html`<${Chain} chain=${replay.chain} step=${step} />`],
     ["shuffle", replay.shuffle.state, html`<${Shuffle} shuffle=${replay.shuffle} />`],
-    ["checkpoint", checkpoint.state, html`<${Checkpoint} checkpoint=${checkpoint} />`],
+    ["checkpoint", SEALED[replay.checkpoint.state], html`<${Checkpoint} checkpoint=${replay.checkpoint} />`],
   ];
   const shown = badges.find(([name]) => name === open);
   return html`<section class="proofs" aria-label=${t("proofs")}>

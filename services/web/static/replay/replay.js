@@ -65,7 +65,7 @@ function Steps({ replay, session, reason, setSeat }) {
   const mine = hand.players.find((p) => p.player === session.subject)?.seat;
   return html`
     <${Head} replay=${replay} session=${session} reason=${reason} mine=${mine} setSeat=${setSeat} />
-    <${Proofs} replay=${replay} step=${step} checkpoint=${{ state: "not_sealed" }} />
+    <${Proofs} replay=${replay} step=${step} />
     <div class="stage">
       <div class="board">
         <div class="telling" aria-live=${transport.playing ? "off" : "polite"} aria-atomic="true">
@@ -93,7 +93,7 @@ function Offered({ step }) {
 function Head({ replay, session, reason, mine, setSeat }) {
   const { hand, settings, seat, open } = replay;
   const own = session.role === "player";
-  const file = `/v1/hands/${hand.hand_id}/file${reason === null ? "" : `?${new URLSearchParams({ reason })}`}`;
+  const download = (what) => `/v1/hands/${hand.hand_id}/${what}${reason === null ? "" : `?${new URLSearchParams({ reason })}`}`;
   return html`<div class="title">
     <div><h1>${t("hand.title", { game: t(`game.${hand.game}`), no: hand.hand_no })}</h1>
       <p class="muted">${t("hand.stake")} ${money(hand.stake, language())} ${hand.currency} · ${t("hand.started")} ${moment(hand.started_ms)} ·
@@ -103,7 +103,8 @@ function Head({ replay, session, reason, mine, setSeat }) {
           <option value="">${t("eyes.all")}</option>
           ${hand.players.filter((p) => !own || p.seat === mine).map((p) => html`<option value=${p.seat}>${own ? t("eyes.own") : t("eyes.seat", { player: p.player })}</option>`)}
         </select></label>` : html`<p class="closed muted">${t("eyes.closed")}</p>`}
-      <a class="button" href=${file} download=${`hand-${hand.hand_id}.json`}>${t("hand.file")}</a>
+      <a class="button" href=${download("file")} download=${`hand-${hand.hand_id}.json`}>${t("hand.file")}</a>
+      ${!own && html`<a class="button" href=${download("bundle")} download=${`bundle-${hand.hand_id}.json`}>${t("hand.bundle")}</a>`}
     </div>
   </div>`;
 }
