@@ -11,7 +11,7 @@ PYTHON ?=
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 SERVE_ARGS ?=
-BENCH ?= append actions load
+BENCH ?= append actions load replay rules
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ check: setup  ## Lint, format, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: setup  ## The benchmarks (BENCH="append actions load")
+bench: setup  ## The benchmarks (BENCH="append replay")
 	@for name in $(BENCH); do $(BIN)/khrap bench $$name || exit 1; done
 
 clean:  ## Remove .venv, caches and build output; the data in .khrap stays

@@ -9,6 +9,7 @@ from typing import Any
 from infra.entropy import SystemEntropy
 from services.bench.common import Report, machine, median, percentile, temporary_home
 from services.bench.history import Past
+from services.bench.selfplay import EVENINGS, settings_of
 from services.core import Core, open_core
 from services.play.service import Play
 
@@ -44,7 +45,8 @@ async def bench_load(hands: int, progress: Progress) -> Report:
 
 async def _past(core: Core) -> Past:
     entropy = SystemEntropy()
-    past = Past(core.store, core.codec, core.sealer, entropy, entropy.uuid7(core.clock.now_ms()))
+    settings = settings_of(EVENINGS["khrap"])
+    past = Past(core.store, core.codec, core.sealer, entropy, entropy.uuid7(core.clock.now_ms()), settings)
     await past.begin()
     return past
 

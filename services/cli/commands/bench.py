@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,6 +48,26 @@ def load(
     _report("load", lambda progress: bench_load(hands=hands, progress=progress), as_json)
 
 
+@app.command()
+def replay(
+    hands: Annotated[int, typer.Option(min=3, help="How many hands are recorded.")] = 1_500,
+    seconds: Seconds = 5.0,
+    as_json: AsJson = False,
+) -> None:
+    """Recorded hands decoded, folded and settled, beside msgspec, psycopg, OpenSpiel and PokerKit."""
+    from services.bench.replay import bench_replay
+
+    _report("replay", lambda progress: bench_replay(hands=hands, seconds=seconds, progress=progress), as_json)
+
+
+@app.command()
+def rules(seconds: Seconds = 5.0, as_json: AsJson = False) -> None:
+    """Play by chance, legal actions asked for, one decided and folded, beside OpenSpiel and PokerKit."""
+    from services.bench.rules import bench_rules
+
+    _report("rules", lambda progress: bench_rules(seconds=seconds, progress=progress), as_json)
+
+
 def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: bool) -> None:
     from services.cli import output, running
 
@@ -57,6 +78,9 @@ def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: 
 
     with output.progress(f"bench {name}") as progress:
         report = running.run(measured(progress))
+    for row in report.rows:
+        if row["case"] not in report.ratio and "ratio" in row:
+            print(f"{row['case']} was not measured: {row['reference']}", file=sys.stderr)
     if as_json:
         output.print_json(report)
         return
@@ -69,4 +93,6 @@ def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: 
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
