@@ -20,8 +20,9 @@ from services.chaos.schedule import Act
 from services.cli.exits import FAILS, HOLDS
 from services.processes import environment, stop
 
-REBUILDS = 3
+REBUILDS = 10
 """So often a rebuild that found the store away is begun again; what was built stands, and the next one goes on."""
+AGAIN_S = 1.0
 
 
 class Acts:
@@ -67,7 +68,7 @@ class Acts:
             case "kill_postgres" | "kill_redis":
                 return kill_server(self._home, act.kind.removeprefix("kill_"))
             case "kill":
-                return self._fleet[act.target].kill(for_s)
+                return self._fleet[act.target].kill(for_s, self._fleet.start_s)
             case "pause":
                 return await self._pause(act.target, for_s)
             case "skew":
@@ -117,7 +118,9 @@ class Acts:
                 await self._khrap("projections", "rebuild", name, killed_after_s=killed_after_s)
             for _ in range(REBUILDS):
                 if await self._khrap("projections", "rebuild", name) == HOLDS:
-                    return await self._khrap("projections", "drop", name) == HOLDS
+                    await self._khrap("projections", "drop", name)
+                    return True
+                await asyncio.sleep(AGAIN_S)
         return False
 
     async def _khrap(self, *arguments: str, killed_after_s: float | None = None) -> int | None:

@@ -10,17 +10,17 @@ from projections import ledger
 from services.chaos.log import LogWatch
 
 LOOK_S = 0.5
-STALLED_S = 40.0
-"""No table stands still for so long: longer than anything stays broken, and than all clocks of a hand's decisions."""
 PASSING = frozenset({"store_unavailable", "projection_missing"})
 
 
 class Checks:
     """The log, the books and the projections' standing. `broken` says what was found, `books` counts the looks."""
 
-    def __init__(self, log: LogWatch, reader: ProjectionReader) -> None:
+    def __init__(self, log: LogWatch, reader: ProjectionReader, stalled_s: float) -> None:
+        """No table may stand still for `stalled_s`."""
         self._log = log
         self._reader = reader
+        self._stalled_s = stalled_s
         self.books = 0
         self.broken: list[str] = []
 
@@ -34,7 +34,8 @@ class Checks:
             except Fault as fault:
                 if fault.code not in PASSING:
                     self.broken.append(f"{fault.code}: {fault.detail}")
-            self.broken += [f"{stream} has not moved for {STALLED_S:.0f} s" for stream in self._log.stalled(STALLED_S)]
+            late = self._log.stalled(self._stalled_s)
+            self.broken += [f"{stream} has not moved for {self._stalled_s:.0f} s" for stream in late]
 
     @property
     def found(self) -> list[str]:

@@ -21,19 +21,18 @@ from services.chaos.world import PROJECTIONS
 from services.core import Core
 from services.demo.check import check
 
-MOVES_WITHIN_S = 60.0
 LOOK_S = 0.2
 SHOWN = 5
 """So many lines of a process's log are quoted."""
 
 
-async def moving(log: LogWatch) -> list[str]:
+async def moving(log: LogWatch, within_s: float) -> list[str]:
     """Wait until a hand has ended at every table since now; the tables at which none has."""
     before = dict(log.hands())
-    until = time.monotonic() + MOVES_WITHIN_S
+    until = time.monotonic() + within_s
     while still := [name for name, ended in log.hands().items() if ended <= before.get(name, 0)]:
         if log.broken or time.monotonic() > until:
-            return [f"{name}: no hand has ended within {MOVES_WITHIN_S:.0f} s after all was well" for name in still]
+            return [f"{name}: no hand has ended within {within_s:.0f} s after all was well" for name in still]
         await asyncio.sleep(LOOK_S)
     return []
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ class Member:
         self._arguments = (part, str(skew))
         self._environment = environment(settings)
         self._running: asyncio.subprocess.Process | None = None
+        self._since_s = 0.0
         self._away_s: float | None = None
 
     async def keep(self) -> None:
@@ -45,6 +47,7 @@ class Member:
                 with self.log.open("ab") as log:
                     self._running = await _started(self._arguments, self._environment, log.fileno())
                 self.starts += 1
+                self._since_s = time.monotonic()
                 code = await self._running.wait()
                 away_s, self._away_s = self._away_s, None
                 if away_s is None:
@@ -55,9 +58,9 @@ class Member:
                 self.signal(signal.SIGCONT)
                 await stop(self._running)
 
-    def kill(self, away_s: float) -> bool:
-        """Kill it (-9), to be started again after so long; False where it does not run just now."""
-        if not self.is_running:
+    def kill(self, away_s: float, spared_s: float) -> bool:
+        """Kill it (-9), to be started again after `away_s`; False where it does not run for `spared_s` already."""
+        if not self.is_running or time.monotonic() - self._since_s < spared_s:
             return False
         self._away_s = away_s
         self.signal(signal.SIGKILL)
@@ -99,6 +102,8 @@ class Fleet:
 
     def __init__(self, members: Sequence[Member]) -> None:
         self.members = {each.name: each for each in members}
+        self.start_s = 0.0
+        """How long it took them to start, all at once: on a busy machine what is killed more often never comes up."""
 
     def __getitem__(self, name: str) -> Member:
         return self.members[name]

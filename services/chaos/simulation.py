@@ -33,8 +33,8 @@ from services.chaos.world import World, own_home, world
 TABLES = 2
 """Of each game."""
 START_S = 180.0
-END_S = 90.0
-"""For all hands to end and all tables to close, and for those who follow to hear of it."""
+STALLED_S = 30.0
+"""No table stands still for so long and four times what a start takes: anything broken is well again sooner."""
 ASK_S = 0.05
 AT_ONCE = 8
 
@@ -86,7 +86,10 @@ class _Run:
         """All of it, but the processes' own last words."""
         core = made.core
         self._progress(0, round(self._seconds), "starting")
+        began = time.monotonic()
         await _answering(made.nodes)
+        made.fleet.start_s = time.monotonic() - began
+        self._stalled_s = STALLED_S + 4 * made.fleet.start_s
         signer, entropy = Signer(core.keys, core.clock, SystemEntropy()), SystemEntropy()
         self._house = House(made.nodes, signer, entropy, self._kept, self._chance)
         self._progress(0, round(self._seconds), "opening tables")
@@ -99,7 +102,7 @@ class _Run:
         self._asker = Asker(made.nodes, self._kept, self._chance)
         self._log = LogWatch(core.store, core.codec)
         async with ProjectionReader(core.addresses.application, versions=VERSIONS) as reader:
-            self._checks = Checks(self._log, reader)
+            self._checks = Checks(self._log, reader, self._stalled_s)
             playing = [self._task("bots", self._house.play())]
             playing += [self._task(watcher.stream, watcher.watch()) for watcher in self._watchers]
             checking = self._task("checks", self._checks.run())
@@ -153,11 +156,11 @@ class _Run:
         """All is well again: hands go on, tables close, and everybody hears of it."""
         total = round(self._seconds)
         self._progress(total, total, "waiting for every table")
-        self.broken += await ending.moving(self._log)
+        self.broken += await ending.moving(self._log, self._stalled_s)
         self._progress(total, total, "closing")
         await self._house.close()
-        _, late = await asyncio.wait(playing, timeout=END_S)
-        self.broken += [f"{task.get_name()} did not end within {END_S:.0f} s" for task in late]
+        _, late = await asyncio.wait(playing, timeout=self._stalled_s)
+        self.broken += [f"{task.get_name()} did not end within {self._stalled_s:.0f} s" for task in late]
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         self._progress(total, total, "asking again")

@@ -6,23 +6,25 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, AsyncExitStack
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from services.chaos.proxy import Link
 from services.live import following as live_following
 from tests.conftest import Database
 from tests.services.api.following import Message, Stream, first_choice, following, is_event, play_hand
 from tests.services.api.nodes import Caller, Node, running_node, until
-from tests.services.api.proxy import Proxy
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def proxy(redis_url: str) -> AsyncIterator[Proxy]:
-    async with Proxy(redis_url) as made:
+async def proxy(redis_url: str) -> AsyncIterator[Link]:
+    parts = urlsplit(redis_url)
+    async with Link(parts.path if parts.scheme == "unix" else (parts.hostname or "", parts.port or 6379)) as made:
         yield made
 
 
@@ -30,7 +32,7 @@ async def proxy(redis_url: str) -> AsyncIterator[Proxy]:
 async def nodes(
     fresh_database: Callable[[], AbstractContextManager[Database]],
     redis_url: str,
-    proxy: Proxy,
+    proxy: Link,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[tuple[Node, Node]]:
     """A whole node, and an API node beside it whose Redis can be cut off."""
@@ -38,13 +40,13 @@ async def nodes(
     with fresh_database() as database:
         async with (
             running_node(database, redis_url, home) as one,
-            running_node(database, proxy.url, home, parts=("api",)) as two,
+            running_node(database, f"redis://127.0.0.1:{proxy.port}/0", home, parts=("api",)) as two,
         ):
             yield one, two
 
 
 async def test_a_node_follows_what_happens_on_another_with_redis_and_without(
-    nodes: tuple[Node, Node], proxy: Proxy
+    nodes: tuple[Node, Node], proxy: Link
 ) -> None:
     one, two = nodes
     table_id = await one.open_table(turn_ms=300_000)
@@ -56,7 +58,7 @@ async def test_a_node_follows_what_happens_on_another_with_redis_and_without(
         await proxy.cut()
         await play_hand(one, table_id, "far-a", "far-b")
         numbers += [m.number for m in await stream.until(is_event("hand_settled"))]
-        await proxy.mend()
+        proxy.mend()
         await play_hand(one, table_id, "far-a", "far-b")
         numbers += [m.number for m in await stream.until(is_event("hand_settled"))]
     assert numbers == list(range(1, len(numbers) + 1))
@@ -267,7 +269,7 @@ async def test_a_refusal_tells_a_stranger_nothing_that_a_delayed_spectator_does_
         assert (refused["turn"], refused["version"], refused["legal_actions"]) == (None, None, [])
 
 
-async def test_the_lobby_is_followed_with_redis_and_without(nodes: tuple[Node, Node], proxy: Proxy) -> None:
+async def test_the_lobby_is_followed_with_redis_and_without(nodes: tuple[Node, Node], proxy: Link) -> None:
     one, two = nodes
     before = await one.open_table()
 
@@ -285,7 +287,7 @@ async def test_the_lobby_is_followed_with_redis_and_without(nodes: tuple[Node, N
         await proxy.cut()
         await one.seat(table_id, "lobby-a")
         await stream.until(lambda m: m.data["table_id"] == table_id and len(m.data["seats"]) == 1)
-        await proxy.mend()
+        proxy.mend()
         await one.as_("olga", "operator").did(f"/v1/tables/{table_id}/close", {"reason": "late"})
         await stream.until(lambda m: m.data["table_id"] == table_id and m.data["closed"])
 
