@@ -32,6 +32,12 @@ def hand_file(each: dict[str, Any], size: int = 36) -> dict[str, Any]:
     return {"format": "khrap-hand/1", "seats": seats, "deals": deals, "shuffle": proof}
 
 
+def test_s3_s5_the_readme_shows_the_function_that_is_there() -> None:
+    script = SCRIPT.read_text()
+    function = script[script.index("def deck(") : script.index("\n\nif __name__")].strip()
+    assert f"```python\n{function}\n```" in Path(__file__).parents[2].joinpath("README.md").read_text()
+
+
 @pytest.fixture
 def hand() -> dict[str, Any]:
     copy: dict[str, Any] = json.loads(json.dumps(hand_file(VECTORS["vectors"][0])))

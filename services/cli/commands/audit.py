@@ -126,6 +126,41 @@ def _write(content: bytes, out: Path | None) -> None:
 
 
 @app.command()
+def shuffle(
+    deals: Annotated[int, typer.Option(min=1_000, help="How many decks of each size are shuffled.")] = 100_000,
+    raw: Annotated[
+        Path | None, typer.Option(help="Write every deal, with the seeds it was made of, to this file.", dir_okay=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Chi-square of card and position over many deals, of each size of deck. 0 if even; needs no servers."""
+    from contextlib import nullcontext
+
+    from infra.entropy import SystemEntropy
+    from services.cli import output
+    from services.cli.shuffling import SIZES, evenness
+
+    with output.progress("shuffling") as progress, raw.open("w") if raw is not None else nullcontext() as lines:
+        found = [
+            evenness(size, deals, SystemEntropy(), lines, lambda done: progress(done, deals, f"{size} cards"))  # noqa: B023
+            for size in SIZES
+        ]
+    is_even = all(each.is_even for each in found)
+    if as_json:
+        output.print_json({"even": is_even, "decks": found, "raw": None if raw is None else str(raw)})
+    else:
+        columns = ("cards", "deals", "chi-square", "degrees of freedom", "p")
+        rows = [
+            (e.size, f"{e.deals:,}", f"{e.chi_square:,.1f}", f"{e.degrees_of_freedom:,}", f"{e.p:.4f}") for e in found
+        ]
+        output.print_table(columns, rows, numbers=columns)
+        uneven = ", ".join(str(each.size) for each in found if not each.is_even)
+        print("the shuffle is even" if is_even else f"the shuffle is not even: decks of {uneven}")
+    if not is_even:
+        raise typer.Exit(FAILS)
+
+
+@app.command()
 def access(
     hand: Annotated[str | None, typer.Option(help="Only looks at this hand.", show_default=False)] = None,
     person: Annotated[str | None, typer.Option(help="Only this person's looks.", show_default=False)] = None,
