@@ -1,19 +1,18 @@
-"""Reading the hands: one, a table's, a player's, the newest first."""
+"""Reading the hands, by their ids; which ones are wanted is the search's business."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from infra.projection_store import ProjectionReader
-from projections.paging import Page, cursor_of, values_of
 
 NAME = "hands"
 HERE = Path(__file__).parent
 ONE_HAND = (HERE / "hand.sql").read_text()
-HANDS_OF_TABLE = (HERE / "hands_of_table.sql").read_text()
-HANDS_OF_PLAYER = (HERE / "hands_of_player.sql").read_text()
+HANDS_BY_ID = (HERE / "hands_by_id.sql").read_text()
 
 
 class HandPlayer(Struct, frozen=True, kw_only=True):
@@ -69,23 +68,7 @@ async def hand(reader: ProjectionReader, hand_id: str) -> HandRow | None:
     return found[0] if found else None
 
 
-async def hands_of_table(
-    reader: ProjectionReader, table_id: str, *, cursor: str | None = None, limit: int = 50
-) -> Page[HandRow]:
-    """A page of a table's hands, the newest first. Raises BadCursor and Fault."""
-    before = values_of(cursor, tuple[int])[0] if cursor else None
-    given = {"table_id": table_id, "before": before, "limit": limit + 1}
-    found = await reader.rows(NAME, HANDS_OF_TABLE, given, HandRow)
-    more = cursor_of(found[limit - 1].first_seq) if len(found) > limit else None
-    return Page(tuple(found[:limit]), more)
-
-
-async def hands_of_player(
-    reader: ProjectionReader, player: str, *, cursor: str | None = None, limit: int = 50
-) -> Page[HandRow]:
-    """A page of the hands that a player was dealt into, at all tables, the newest first. Raises BadCursor and Fault."""
-    before_ms, before_id = values_of(cursor, tuple[int, str]) if cursor else (None, None)
-    given = {"player": player, "before_ms": before_ms, "before_id": before_id, "limit": limit + 1}
-    found = await reader.rows(NAME, HANDS_OF_PLAYER, given, HandRow)
-    more = cursor_of(found[limit - 1].started_ms, found[limit - 1].hand_id) if len(found) > limit else None
-    return Page(tuple(found[:limit]), more)
+async def hands_by_id(reader: ProjectionReader, hand_ids: Sequence[str]) -> tuple[HandRow, ...]:
+    """Those of the hands that are there, in the order of `hand_ids`. Raises Fault."""
+    found = {row.hand_id: row for row in await reader.rows(NAME, HANDS_BY_ID, {"hand_ids": list(hand_ids)}, HandRow)}
+    return tuple(found[each] for each in hand_ids if each in found)

@@ -84,7 +84,7 @@ class StatementPage(Struct, frozen=True, kw_only=True):
 
 
 class HandPage(Struct, frozen=True, kw_only=True):
-    """Hands that are over, the newest first; `next` is the cursor of the page after these, or null."""
+    """Hands that are over, the last to end first; `next` is the cursor of the page after these, or null."""
 
     hands: tuple[HandRow, ...]
     next: str | None

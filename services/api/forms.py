@@ -85,4 +85,5 @@ Number = Annotated[int, Meta(ge=0, le=2**53 - 1, description="an event's number 
 IDEMPOTENCY_KEY = r"^[\x21-\x7e]{1,128}$(?!\n)"
 LATEST = 2**53 - 1
 Moment = Annotated[int, Meta(ge=0, le=LATEST, description="milliseconds since 1970 UTC")]
+Bank = Annotated[int, Meta(ge=0, le=LATEST, description="the bank that was played for (T6), in minor units")]
 Cursor = Annotated[str, Meta(min_length=1, max_length=400, pattern=CURSOR, description="`next` of the page before")]

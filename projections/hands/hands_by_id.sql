@@ -12,6 +12,4 @@ select
         where p.hand_id = h.hand_id
     ) as players
 from {schema}.hand h
-where h.table_id = %(table_id)s and h.first_seq < coalesce(%(before)s::bigint, 9223372036854775807)
-order by h.first_seq desc
-limit %(limit)s
+where h.hand_id = any(%(hand_ids)s::uuid[])
