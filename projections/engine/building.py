@@ -10,6 +10,8 @@ import asyncio
 import gc
 import multiprocessing
 import os
+import resource
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -46,16 +48,20 @@ class Job(Struct, frozen=True):
     upto: Vector
 
 
-async def build(jobs: Sequence[Job], processes: int, decode: Decode) -> None:
-    """Do all jobs. Raises Fault: `store_unavailable`, `store_gap`, `rebuild_failed` where a process was killed."""
+async def build(jobs: Sequence[Job], processes: int, decode: Decode) -> int:
+    """Do all jobs; the most memory that one process took for it, in megabytes.
+
+    Raises Fault: `store_unavailable`, `store_gap`, `rebuild_failed` where a process was killed.
+    """
     if processes <= 1:
-        await _here(list(jobs), decode)
-        return
+        return await _here(list(jobs), decode)
     loop = asyncio.get_running_loop()
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_end_with_parent)
     try:
         hands = [list(jobs[n::processes]) for n in range(processes)]
-        await asyncio.gather(*(loop.run_in_executor(pool, _there, each) for each in hands if each))
+        return max(
+            await asyncio.gather(*(loop.run_in_executor(pool, _there, each) for each in hands if each)), default=0
+        )
     except BrokenProcessPool as error:
         detail = "a process of the rebuild was killed; run the command again, it goes on from where it was"
         raise Fault("rebuild_failed", detail) from error
@@ -76,16 +82,16 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _there(jobs: list[Job]) -> None:
+def _there(jobs: list[Job]) -> int:
     """The jobs in a process of their own."""
     # It needs no key: projections see public halves alone.
     keyless = Codec(Sealer(bytes(KEY_BYTES), SystemEntropy()))
-    asyncio.run(_here(jobs, keyless.decode_public))
+    return asyncio.run(_here(jobs, keyless.decode_public))
 
 
-async def _here(jobs: list[Job], decode: Decode) -> None:
+async def _here(jobs: list[Job], decode: Decode) -> int:
     if not jobs:
-        return
+        return 0
     left = list(reversed(jobs))
 
     async def work() -> None:
@@ -106,6 +112,8 @@ async def _here(jobs: list[Job], decode: Decode) -> None:
     finally:
         gc.enable()
         gc.unfreeze()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 async def _fill(job: Job, store: EventStore, writer: ProjectionWriter, decode: Decode) -> None:

@@ -55,7 +55,8 @@ class Progress(Struct, frozen=True, kw_only=True):
 class Rebuilt(Struct, frozen=True, kw_only=True):
     """What came of a rebuild. `switched` says whether the readers are on it; `resumed` whether it was begun before.
 
-    `comparison` is None where there was none to compare with; `seconds` are those of this run alone.
+    `comparison` is None where there was none to compare with; `seconds` are those of this run alone; `peak_mb` is the
+    most memory that one of the processes that filled it took.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Rebuilt(Struct, frozen=True, kw_only=True):
     schema: str
     events: int
     seconds: float
+    peak_mb: int
     resumed: bool
     switched: bool
     comparison: Comparison | None
@@ -97,6 +99,7 @@ class Rebuild:
         self._processes = processes
         self._on_progress = on_progress
         self._rate = 0
+        self._peak_mb = 0
 
     async def run(self, *, accept: bool = False) -> Rebuilt:
         """Build, check and switch; `accept` switches though rows differ from those that serve.
@@ -127,6 +130,7 @@ class Rebuild:
                 schema=own.schema,
                 events=sum((await generations.vector(own.schema)).values()),
                 seconds=time.monotonic() - began,
+                peak_mb=self._peak_mb,
                 resumed=resumed,
                 switched=good,
                 comparison=comparison,
@@ -155,6 +159,7 @@ class Rebuild:
                 schema=serving.schema,
                 events=comparison.events,
                 seconds=time.monotonic() - began,
+                peak_mb=self._peak_mb,
                 resumed=resumed,
                 switched=False,
                 comparison=comparison,
@@ -244,7 +249,7 @@ class Rebuild:
             Job(self._url, self._projection, own.schema, {part: upto[part] for part in parts})
             for parts in ranges(sizes)
         ]
-        await build(jobs, self._processes, self._decode)
+        self._peak_mb = await build(jobs, self._processes, self._decode)
 
     async def _near(
         self, generations: Generations, serving: Generation, follower: Follower[Any], applier: Applier

@@ -68,6 +68,17 @@ def rules(seconds: Seconds = 5.0, as_json: AsJson = False) -> None:
     _report("rules", lambda progress: bench_rules(seconds=seconds, progress=progress), as_json)
 
 
+@app.command()
+def rebuild(
+    events: Annotated[int, typer.Option(min=1_000, help="How many events the log has.")] = 1_000_000,
+    as_json: AsJson = False,
+) -> None:
+    """The ledger built anew from a long log by one process and by two, beside a bare reader of the same rows."""
+    from services.bench.rebuild import bench_rebuild
+
+    _report("rebuild", lambda progress: bench_rebuild(events=events, progress=progress), as_json)
+
+
 def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: bool) -> None:
     from services.cli import output, running
 
