@@ -37,4 +37,4 @@ def tabled(
     if more is not None:
         headers[NEXT] = more
     content = to_csv(shape.columns, (shape.cells(row) for row in rows)).encode()
-    return Response(content, media_type=f"{CSV}; charset=utf-8", headers=headers)
+    return Response(content, media_type=CSV, headers=headers)

@@ -35,12 +35,12 @@ class Deadlines:
     async def run(self) -> None:
         """Look until cancelled; where nothing can be read or written, look again later."""
         while True:
+            await asyncio.sleep(self._look_s)
             try:
                 for dispute_id in await self._due(self._clock.now_ms()):
                     await self._expire(dispute_id)
             except Fault as fault:
                 log.warning("deadlines_wait", code=fault.code, detail=fault.detail)
-            await asyncio.sleep(self._look_s)
 
     async def _expire(self, dispute_id: str) -> None:
         dispute = await self._disputes.dispute(dispute_id)
