@@ -94,6 +94,7 @@ async def assets(request: Incoming, name: FromPath[str]) -> Response[bytes]:
 
 PAGES = (
     page("/", "home/home.js"),
+    page("/ops", "ops/ops.js", "ops/ops.css"),
     page("/hands/{hand_id:str}", "replay/replay.js", "replay/replay.css"),
     assets,
 )

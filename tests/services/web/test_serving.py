@@ -10,7 +10,7 @@ from services.web.language import language_of
 from services.web.pages import ASSETS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-PATHS = ("/",)
+PATHS = ("/", "/ops")
 
 
 @pytest.mark.parametrize("path", PATHS)

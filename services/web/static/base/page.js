@@ -14,6 +14,7 @@ const SUITS = "khrap_suits";
 export const LINKS = [
   { path: "/", word: "nav.home", roles: null },
   { path: "/review", word: "nav.review", roles: ["player", "compliance"] },
+  { path: "/ops", word: "nav.ops", roles: ["ops"] },
 ];
 
 /** Show `View`, which is given `session` ({subject, role, expires_ms}, or null), as this page; `title()` names it. */
