@@ -7,7 +7,9 @@ import random
 from collections.abc import Callable, Iterator
 from functools import wraps
 from itertools import combinations
+from typing import TypeVar
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from msgspec import Struct
@@ -28,14 +30,21 @@ from domain.options import AntePolicy, FrapOptions, GameName, Khrap5Options, Khr
 GAMES: tuple[GameName, ...] = ("khrap", "frap", "khrap5")
 EXAMPLES = int(os.environ.get("KHRAP_EXAMPLES", "0"))
 
+Test = TypeVar("Test", bound=Callable[..., None])
+
 seeds = st.integers(min_value=0, max_value=2**64 - 1)
 """Of random hands."""
+
+
+def unhurried(test: Test) -> Test:
+    """Without the time limit of a test in a long run."""
+    return pytest.mark.timeout(0)(test) if EXAMPLES else test
 
 
 def for_seeds(count: int) -> Callable[[Callable[[int], None]], Callable[[], None]]:
     """The test is run with `count` random seeds, in a long run with KHRAP_EXAMPLES of them; a failing one is printed.
 
-    A note, since the pytest plugin of schemathesis leaves plain values out of hypothesis' own report.
+    By a note, since the pytest plugin of schemathesis leaves plain values out of hypothesis' own report.
     """
 
     def decorate(test: Callable[[int], None]) -> Callable[[], None]:
@@ -46,7 +55,7 @@ def for_seeds(count: int) -> Callable[[Callable[[int], None]], Callable[[], None
             note(f"seed={seed}")
             test(seed)
 
-        return run
+        return unhurried(run)
 
     return decorate
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain import cards, shuffle
+from tests.domain.hands import EXAMPLES, unhurried
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "shuffle.json").read_bytes())
 SETS = VECTORS["vectors"]
@@ -62,7 +63,8 @@ def test_s5_the_decks_of_the_vectors(each: dict[str, Any], deal: dict[str, Any])
         assert shuffle.deck(server_seed, hand_id, deal["deal_no"], clients, int(size)) == tuple(expected)
 
 
-@settings(max_examples=100, deadline=None)
+@unhurried
+@settings(max_examples=EXAMPLES or 100, deadline=None)
 @given(server_seeds, hand_ids, deal_nos, client_seeds, sizes)
 def test_s5_a_shuffle_is_a_permutation_of_the_deck(
     server_seed: bytes, hand_id: bytes, deal_no: int, clients: list[bytes], size: int
@@ -72,7 +74,8 @@ def test_s5_a_shuffle_is_a_permutation_of_the_deck(
     assert set(shuffled) == set(cards.deck(size))
 
 
-@settings(max_examples=50, deadline=None)
+@unhurried
+@settings(max_examples=EXAMPLES or 50, deadline=None)
 @given(server_seeds, hand_ids, deal_nos.filter(lambda deal_no: deal_no > 1), client_seeds)
 def test_s3_each_input_bears_on_the_deck(
     server_seed: bytes, hand_id: bytes, deal_no: int, clients: list[bytes]

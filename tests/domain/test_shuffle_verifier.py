@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain import cards, shuffle
+from tests.domain.hands import EXAMPLES, unhurried
 
 SCRIPT = Path(cards.__file__).with_name("shuffle_verifier.py")
 FOLDER = Path(__file__).parents[1] / "vectors"
@@ -170,7 +171,8 @@ def seeds(server_seed: bytes, hand_id: bytes, deal_no: int, clients: list[bytes]
     return server_seed + hand_id + deal_no.to_bytes(8, "big") + first + bytes([len(clients)]) + b"".join(rest)
 
 
-@settings(max_examples=100, deadline=None)
+@unhurried
+@settings(max_examples=EXAMPLES or 100, deadline=None)
 @given(
     st.binary(min_size=32, max_size=32),
     st.binary(min_size=16, max_size=16),

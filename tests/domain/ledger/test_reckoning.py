@@ -36,7 +36,7 @@ from domain.money import ante
 from domain.options import GameName, Options
 from domain.refusal import Refused
 from domain.table import Table, record
-from tests.domain.hands import GAMES, events_of, folded, for_seeds, random_hand
+from tests.domain.hands import EXAMPLES, GAMES, events_of, folded, for_seeds, random_hand, unhurried
 from tests.domain.ledger.evenings import TABLE_ID, TABLE_STREAM, evening, table_only
 from tests.domain.ledger.folding import Fold, first_mismatch
 
@@ -49,9 +49,10 @@ def test_every_event_is_posted_or_named_as_moving_nothing() -> None:
     assert not POSTED & UNPOSTED
 
 
+@unhurried
 @pytest.mark.parametrize("game", GAMES)
 def test_t7_t8_t9_t10_random_evenings_are_reckoned_as_they_were_settled(game: GameName) -> None:
-    for seed in range(25):
+    for seed in range(EXAMPLES or 25):
         log = evening(seed, game)
         fold = Fold()
         table: Table | None = None

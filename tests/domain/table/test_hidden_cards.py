@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest
@@ -40,9 +40,8 @@ from domain.refusal import Refused
 from domain.table import Table, running
 from domain.views import awaited, legal_actions, own_cards, view
 from tests.domain.table.random_tables import RandomTable, Step
-from tests.domain.table.test_random_tables import SEEDS
+from tests.domain.table.test_random_tables import every_game, every_seed
 
-GAMES: tuple[GameName, ...] = get_args(GameName)
 COMMANDS = 70
 Deal = tuple[str, int]
 """A hand's id in hex, and the number of a deal."""
@@ -250,11 +249,14 @@ def rules_show_it(ours: Sequence[Event], theirs: Sequence[Event]) -> bool:
     return played[0] != played[1]
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("seed", range(SEEDS))
-def test_k2_f2_nobody_is_shown_a_card_that_he_may_not_see(
-    seed: int, game: GameName, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@every_game
+@every_seed
+def test_k2_f2_nobody_is_shown_a_card_that_he_may_not_see(seed: int, game: GameName) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        _two_games(seed, game, monkeypatch)
+
+
+def _two_games(seed: int, game: GameName, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(f"hidden {seed} {game}")
     first = Stacked(rng)
     monkeypatch.setattr(shuffle, "deck", first.deck)

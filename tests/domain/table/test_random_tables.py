@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
+from collections.abc import Callable
 from functools import lru_cache
 from typing import get_args
 
@@ -12,7 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from domain import commands as c
-from domain.decide import decide
+from domain.actions import WORDS
+from domain.course import Course
+from domain.decide import course, decide
 from domain.events import (
     OPENINGS,
     TABLE_EVENTS,
@@ -30,24 +32,42 @@ from domain.events import (
     TableStateWritten,
 )
 from domain.evolve import evolve
-from domain.hand import Over, asked
+from domain.evolve_hand import HANDLERS, fold, opening
+from domain.hand import Hand, Over, asked, at
 from domain.money import TABLE_LIMIT
 from domain.options import GameName
 from domain.refusal import Refused
 from domain.table import STATE_EVERY, Table, deadline, may_start, money, ready, running, start_due_ms
+from domain.views import legal_actions
+from tests.domain.hands import EXAMPLES, every_action, offered, unhurried
 from tests.domain.table.given import fresh
 from tests.domain.table.random_tables import RandomTable, Step
 
 GAMES: tuple[GameName, ...] = get_args(GameName)
 COMMANDS = 300
-SEEDS = int(os.environ.get("KHRAP_EXAMPLES") or 6)
-"""Seeds for each game and property in an ordinary run; the id of a failing test names its own."""
+RUNS = 6
+SEEDS = EXAMPLES or RUNS
+"""Seeds for each game and property."""
 
 every_game = pytest.mark.parametrize("game", GAMES)
-every_seed = pytest.mark.parametrize("seed", range(SEEDS))
 
 
-@lru_cache(maxsize=SEEDS * len(GAMES))
+def every_seed(test: Callable[[int, GameName], None]) -> Callable[[int, GameName], None]:
+    """The test with each seed, in six runs of as many: KHRAP_EXAMPLES=100000 as tests of their own fill the memory."""
+
+    def run(first: int, game: GameName) -> None:
+        for seed in range(first, SEEDS, RUNS):
+            try:
+                test(seed, game)
+            except BaseException as error:
+                error.add_note(f"seed={seed}")
+                raise
+
+    run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
+    return unhurried(pytest.mark.parametrize("first", range(min(RUNS, SEEDS)))(run))
+
+
+@lru_cache(maxsize=RUNS * len(GAMES))
 def played(seed: int, game: GameName) -> tuple[Step, ...]:
     """All that happened at a random table; most properties look at the same ones."""
     return tuple(RandomTable(seed, game).play(COMMANDS))
@@ -158,7 +178,49 @@ def _ended_by_the_clock(table: Table) -> None:
     assert isinstance(table.hand.phase, Over)
 
 
+@every_game
+@every_seed
+def test_h3_legal_actions_and_decide_agree_on_every_action(seed: int, game: GameName) -> None:
+    """Of the player who is asked and of another, and of one who is out or has no cards yet."""
+    rng = random.Random(f"agree {seed} {game}")
+    steps = [step for step in played(seed, game) if running(step.after) is not None]
+    for step in rng.sample(steps, min(5, len(steps))):
+        table, hand = step.after, running(step.after)
+        assert hand is not None
+        for player in {at(hand, asked(hand) or 0).player, rng.choice(hand.players).player}:
+            seat = next(p.seat for p in hand.players if p.player == player)
+            for action in every_action(hand, seat):
+                act = c.Act(at_ms=table.at_ms, player=player, turn=table.turn, action=action, fresh=fresh(1))
+                is_legal = offered(hand, seat, action)
+                assert isinstance(decide(table, act), Refused) != is_legal, (player, action)
+                if action.do in WORDS:
+                    assert is_legal == (action.do in {o.do for o in legal_actions(table, player)})
+
+
 # --- folds
+
+
+@every_game
+@every_seed
+def test_the_tables_that_a_decision_gives_are_those_of_the_fold(seed: int, game: GameName) -> None:
+    for step in played(seed, game):
+        taken = course(step.before, step.command)
+        assert isinstance(taken, Course)
+        assert (tuple(taken.events), tuple(taken.tables)) == (step.events, tuple(step.tables))
+
+
+@every_game
+@every_seed
+def test_a_hand_folded_from_its_start_alone_is_the_one_of_the_whole_table(seed: int, game: GameName) -> None:
+    hand: Hand | None = None
+    for step in played(seed, game):
+        for event, table in zip(step.events, step.tables, strict=True):
+            if isinstance(event, OPENINGS):
+                hand = opening(event) if isinstance(event, HandStarted) else None
+            elif type(event) in HANDLERS:
+                assert hand is not None
+                hand = fold(hand, (event,))
+            assert hand == table.hand
 
 
 @every_game
