@@ -13,6 +13,7 @@ NAME = "disputes"
 HERE = Path(__file__).parent
 DISPUTES = (HERE / "disputes.sql").read_text()
 DUE = (HERE / "due.sql").read_text()
+CORRECTED = (HERE / "corrected.sql").read_text()
 NIL = "00000000-0000-0000-0000-000000000000"
 
 
@@ -75,3 +76,13 @@ class _Id(Struct, frozen=True):
 async def due_disputes(reader: ProjectionReader, now_ms: int, limit: int = 100) -> list[str]:
     """The disputes whose deadline has passed, the longest ago first. Raises Fault."""
     return [row.dispute_id for row in await reader.rows(NAME, DUE, {"now_ms": now_ms, "limit": limit}, _Id)]
+
+
+class _Corrected(Struct, frozen=True):
+    corrected: bool
+
+
+async def is_corrected(reader: ProjectionReader, hand_id: str) -> bool:
+    """R5: whether two reviewers put the hand right. Raises Fault."""
+    (row,) = await reader.rows(NAME, CORRECTED, {"hand_id": hand_id}, _Corrected)
+    return row.corrected

@@ -19,8 +19,10 @@ from services.api.operation import Operation, described
 from services.api.paging import check_cursor
 from services.api.problems import Rejection, unless_answered
 from services.api.roles import ACCOUNT_READERS, CASHIER
+from services.api.tabled import CSV, Format, tabled
 from services.api.writes import written
 from services.play import types as play
+from services.reports import STATEMENT
 
 Incoming = Request[Any, Any, Any]
 
@@ -102,9 +104,13 @@ class Accounts(Controller):
             Operation(
                 tag="accounts",
                 summary="An account's statement",
-                description="From the books, the oldest line first. A player's own; a cashier sees all.",
+                description=(
+                    "From the books, the oldest line first; CSV with `format=csv` or Accept: text/csv. A player's own; "
+                    "a cashier sees all."
+                ),
                 rule=ACCOUNT_READERS,
                 answer=StatementPage,
+                also=(CSV,),
                 problems=("not_found",),
             )
         ),
@@ -118,7 +124,8 @@ class Accounts(Controller):
         limit: FromQuery[PageSize] = 50,
         from_ms: FromQuery[Moment] = 0,
         to_ms: FromQuery[Moment] = LATEST,
-    ) -> StatementPage:
+        format: FromQuery[Format | None] = None,  # noqa: A002  # the name that a query has for it
+    ) -> Response[bytes]:
         """T2: every entry of `player:<id>`."""
         own_or_cashier(request, player)
         rooms = house(request)
@@ -134,13 +141,15 @@ class Accounts(Controller):
             cursor=cursor,
             limit=limit,
         )
-        return StatementPage(
+        whole = StatementPage(
             player=player,
             currency=currency,
             opening=found.opening,
             lines=tuple(_line(line) for line in found.lines),
             next=found.next,
         )
+        name = f"statement-{player}-{currency}"
+        return tabled(request, format, name, STATEMENT, found.lines, found.next, whole)
 
     @post(
         "/{player:str}/{currency:str}/deposits",

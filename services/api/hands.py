@@ -10,6 +10,7 @@ from litestar.params import FromQuery
 
 from domain.handfile import from_events, redact, to_json
 from domain.money import MAX_AMOUNT
+from projections.disputes import is_corrected
 from projections.hands import HandRow, hands_by_id
 from projections.search import Flag, Wanted, search
 from services.api.access import What
@@ -98,7 +99,8 @@ class Hands(Controller):
         """Who played what, the result, and the cards that the caller may see."""
         row = await ended_hand(request, hand_id)
         file = await _file(request, row, "view", reason)
-        return HandNow(**msgspec.structs.asdict(row), file=msgspec.json.decode(file))
+        corrected = await is_corrected(house(request).reader, hand_id)
+        return HandNow(**msgspec.structs.asdict(row), file=msgspec.json.decode(file), corrected=corrected)
 
     @get(
         "/{hand_id:str}/file",

@@ -259,7 +259,9 @@ async def test_r5_a_hand_that_the_books_hold_for_right_is_not_corrected(node: No
     assert code(refused) == (409, "nothing_to_correct", "R5")
 
 
-async def test_r6_erased_texts_are_read_by_nobody_and_the_chain_is_whole(node: Node, quick: Case) -> None:
+async def test_r6_erased_texts_are_read_by_nobody_and_the_chain_is_whole(
+    node: Node, quick: Case, capfd: pytest.CaptureFixture[str]
+) -> None:
     secret = "СЕКРЕТ-" + secrets.token_hex(8)
     dispute_id = await quick.opened(secret)
     path = f"/v1/disputes/{dispute_id}"
@@ -287,6 +289,14 @@ async def test_r6_erased_texts_are_read_by_nobody_and_the_chain_is_whole(node: N
         row = owner.execute("select wrapped from dispute.key where dispute_id = %s", [dispute_id]).fetchone()
     assert row == (None,)
     assert (await node.core.store.verify()).is_intact
+    # A text that is refused is in no problem and no log line either.
+    refused = await rita.post(f"{path}/notes", {"text": secret + "\u0007"})
+    assert code(refused)[:2] == (422, "invalid")
+    late = await rita.post(f"{path}/notes", {"text": secret})
+    assert code(late)[1] == "dispute_closed"
+    logged = "".join(capfd.readouterr())
+    for text in (refused.text, late.text, logged):
+        assert secret not in text
     # What was sent with it cannot be tried out any more: the digest was under the destroyed key.
     assert code(await rita.post(f"{path}/notes", {"text": secret}, key="note"))[1] == "key_reused"
 
@@ -318,6 +328,17 @@ async def test_r7_each_look_needs_a_reason_is_recorded_and_shown_to_operators(no
     assert [look["reason"] for look in looks] == [f"because of {route[-6:]}" for route in reversed(routes)]
     first = (await operator.saw("/v1/audit/access", person=name, limit=1))["next"]
     assert (await operator.saw("/v1/audit/access", person=name, cursor=first))["looks"] == looks[1:]
+    # A running hand is looked at by nobody, for no reason.
+    table_id = await node.open_table(turn_ms=300_000)
+    await node.seat(table_id, *(f"{n}-{secrets.token_hex(3)}" for n in "ab"))
+
+    async def running() -> Any:
+        return (await node.anyone().saw(f"/v1/tables/{table_id}"))["hand"]
+
+    hand = await until(running)
+    for route in routes:
+        looked = await rita.get(route.format(hand_id=hand["hand_id"]), reason="I must know")
+        assert code(looked)[:2] == (404, "not_found"), route
     # A player sees that it was so, and not by whom; a stranger sees nothing.
     own = await quick.player(quick.anna).saw(f"/v1/hands/{quick.hand_id}/looks")
     assert [(look["at_ms"], look["what"]) for look in own["looks"]] == [(k["at_ms"], k["what"]) for k in looks]

@@ -82,3 +82,20 @@ async def test_t10_commission_and_statement_agree(node: Node) -> None:
     assert (await rita.saw("/v1/reports/fines", to_ms=1))["rows"] == []
     banks = {r["table_id"]: r["amount"] for r in (await rita.saw("/v1/reports/banks"))["rows"]}
     assert all(amount > 0 for amount in banks.values())
+
+
+async def test_t2_a_player_takes_his_own_statement_as_a_file(node: Node) -> None:
+    anna = f"anna-{secrets.token_hex(3)}"
+    till = node.as_("clara", "cashier")
+    await till.did("/v1/accounts", {"player": anna, "currency": "RUB"})
+    await till.did(f"/v1/accounts/{anna}/RUB/deposits", {"amount": 700})
+    path = f"/v1/accounts/{anna}/RUB/statement"
+
+    async def shown() -> Any:
+        answer = await node.as_(anna).get(path, format="csv")
+        return list(csv.DictReader(io.StringIO(answer.text, newline=""))) if answer.is_success else None
+
+    (line,) = await until(shown)
+    assert (line["other"], line["change"], line["balance"]) == ("cash", "700", "700")
+    assert (await node.as_("boris").get(path, format="csv")).status_code == 403
+    assert (await node.as_(anna).saw(path))["lines"][0]["change"] == 700

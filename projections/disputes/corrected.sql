@@ -1,0 +1,1 @@
+select exists (select from {schema}.dispute where hand_id = %(hand_id)s::uuid and corrected) as corrected
