@@ -93,8 +93,8 @@ class HandPage(Struct, frozen=True, kw_only=True):
 class HandNow(HandRow, frozen=True, kw_only=True):
     """A hand that is over, and its hand file (`khrap-hand/1`) as the caller may have it.
 
-    R5: where `corrected` is set two reviewers have put it right: here it is as it was recorded, in the books as it should
-    have been.
+    R5: where `corrected` is set two reviewers have put it right: here it is as it was recorded, in the books as it
+    should have been.
     """
 
     file: HandFileJson

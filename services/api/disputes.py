@@ -319,6 +319,7 @@ class Disputes(Controller):
             dispute_id,
             asked,
             lambda at_ms, _, __: EraseTexts(at_ms=at_ms, person=name, ground=body.ground),
+            own=True,
         )
 
 
