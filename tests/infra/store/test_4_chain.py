@@ -104,6 +104,27 @@ TAMPERED = {
         1,
         "the hash does not fit the event and the one before",
     ),
+    "half a hash": (
+        "update store.event set hash = substr(hash, 1, 16) where pos = 2",
+        7,
+        2,
+        2,
+        "the hash does not fit the event and the one before",
+    ),
+    "no hash": (
+        "update store.event set hash = '' where pos = 3",
+        7,
+        3,
+        3,
+        "the hash does not fit the event and the one before",
+    ),
+    "a long hash": (
+        "update store.event set hash = hash || hash where pos = 3",
+        7,
+        3,
+        3,
+        "the hash does not fit the event and the one before",
+    ),
     "an event taken out": ("delete from store.event where pos = 2", 7, 3, 3, "position 2 is missing"),
     "an event taken out and the hole closed": (
         "delete from store.event where pos = 2; update store.event set pos = pos - 1 where pos > 2",
