@@ -11,7 +11,7 @@ PYTHON ?=
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 SERVE_ARGS ?=
-BENCH ?= append actions load replay rules
+BENCH ?= append actions load replay rules verify
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -79,6 +79,17 @@ def rebuild(
     _report("rebuild", lambda progress: bench_rebuild(events=events, progress=progress), as_json)
 
 
+@app.command()
+def verify(
+    events: Annotated[int, typer.Option(min=5_000, help="How many events the log holds.")] = 1_000_000,
+    as_json: AsJson = False,
+) -> None:
+    """The whole log verified, chains, trees and checkpoints, beside plain SHA-256 over the same bytes."""
+    from services.bench.verify import bench_verify
+
+    _report("verify", lambda progress: bench_verify(events=events, progress=progress), as_json)
+
+
 def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: bool) -> None:
     from services.cli import output, running
 
