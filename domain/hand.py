@@ -14,7 +14,7 @@ from typing import Literal, cast
 from msgspec import Struct
 
 from domain.cards import Card
-from domain.events import Ending, Result
+from domain.events import Ending, Event, Result
 from domain.options import Options
 
 PASSED = "passed"
@@ -249,3 +249,15 @@ def asked(hand: Hand) -> int | None:
 def card_led(hand: Hand) -> bool:
     """T12: whether a card has been led in this hand."""
     return hand.tricks_played > 0 or (isinstance(hand.phase, Playing) and bool(hand.phase.trick))
+
+
+def with_player(hand: Hand, player: Player) -> tuple[Player, ...]:
+    """The players with `player` in his seat."""
+    players = list(hand.players)
+    players[hand.seats.index(player.seat)] = player
+    return tuple(players)
+
+
+def misplaced(hand: Hand, event: Event) -> tuple[str, str, str]:
+    """What an assertion may say of an event that does not fit: names alone, since it may be logged, and no card."""
+    return hand.hand_id, type(event).__name__, type(hand.phase).__name__

@@ -18,9 +18,22 @@ from domain.actions import Action
 from domain.cards import SUIT, SUITS, Card, deck
 from domain.consequences import consequences
 from domain.events import CardsDealt, Event, TrumpTurned
-from domain.evolve_hand import evolve_hand, with_player
+from domain.evolve_hand import evolve_hand
 from domain.games import game_of
-from domain.hand import Answering, Cutting, Declaring, Drawing, Over, Owing, Player, Playing, asked, at, find
+from domain.hand import (
+    Answering,
+    Cutting,
+    Declaring,
+    Drawing,
+    Over,
+    Owing,
+    Player,
+    Playing,
+    asked,
+    at,
+    find,
+    with_player,
+)
 from domain.handfile.file import FileAction, HandFile, HandFileError
 from domain.handfile.matching import match
 from domain.handfile.playing import holdable, moments
