@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.commands import CorrectHand
 from domain.decide_seats import bank_returned
-from domain.events import Event, HandCorrected, PlayerCorrected
+from domain.events import Event, HandCorrected, PlayerCorrected, Result
 from domain.evolve import evolve
 from domain.refusal import Refused
 from domain.table import Table, running, seat_of
@@ -29,10 +29,15 @@ def correct(table: Table, command: CorrectHand) -> Events | Refused:
         players=tuple(_corrected(table, seat, names[seat], due) for seat, due in dues if due),
         bank_due=bank_due,
         bank_moved=max(bank_due, -table.carried_bank),
+        commission_due=_commission(command.right) - _commission(command.recorded),
         resumes=command.resumes,
     )
     after = evolve(table, corrected, command.at_ms)
     return (corrected, *(() if after.seats else bank_returned(after)))
+
+
+def _commission(result: Result) -> int:
+    return sum(p.commission for p in result.players)
 
 
 def _corrected(table: Table, seat: int, player: str, due: int) -> PlayerCorrected:

@@ -266,7 +266,8 @@ CorrectionBasis = Literal["rules", "returned"]
 class HandCorrected(Event, frozen=True, kw_only=True, tag="hand_corrected"):
     """R5: two reviewers put a wrongly settled hand right; `result` counts in place of the recorded one.
 
-    `bank_due` is the bank's part, `bank_moved` what of it was moved. `resumes`: whether the table goes on by it.
+    `bank_due` is the bank's part, `bank_moved` what of it was moved; `commission_due` is the difference to the house's
+    commission. `resumes`: whether the table goes on by it.
     """
 
     hand_id: str
@@ -277,6 +278,7 @@ class HandCorrected(Event, frozen=True, kw_only=True, tag="hand_corrected"):
     players: tuple[PlayerCorrected, ...] = ()
     bank_due: int = 0
     bank_moved: int = 0
+    commission_due: int = 0
     resumes: bool = True
 
 

@@ -25,7 +25,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "table_state_written": (),
     "table_halted": ("reason", "fault"),
     "table_resumed": ("reason",),
-    "hand_corrected": ("hand_id", "basis", "result", "players", "bank_due", "bank_moved", "resumes"),
+    "hand_corrected": ("hand_id", "basis", "result", "players", "bank_due", "bank_moved", "commission_due", "resumes"),
     "table_closing": ("reason",),
     "bank_returned": ("seat", "player", "amount"),
     "table_closed": (),

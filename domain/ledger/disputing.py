@@ -188,6 +188,8 @@ def corrected(book: TableBook, event: HandCorrected, seq: int, command_id: bytes
             purses[player] = replace(purse, amount=purse.amount + moved)
     for seat, each in said.items():
         raise Differs("R5", f"what is due to seat {seat}", each.due, None)
+    commission = _commission(dispute.right) - _commission(dispute.recorded)
+    expect("R5", "what is due to the house", event.commission_due, commission)
     due = dispute.right.carried_bank - dispute.recorded.carried_bank
     expect("R5", "what is due to the bank", event.bank_due, due)
     moved = max(due, -book.bank)
@@ -202,3 +204,7 @@ def corrected(book: TableBook, event: HandCorrected, seq: int, command_id: bytes
         returning=(),
     )
     return after, Postings(book.settings.currency, tuple([p for p in postings if p.amount]))
+
+
+def _commission(result: Result) -> int:
+    return sum(p.commission for p in result.players)

@@ -15,6 +15,7 @@ from domain.events import (
     CashedOut,
     CommissionTaken,
     Deposited,
+    HandCorrected,
     Withdrawn,
 )
 from domain.ledger import accounts
@@ -27,6 +28,7 @@ BATCH = 5_000
 ACCOUNT = "account-"
 TABLE = "table-"
 COMMISSION = str(CommissionTaken.__struct_config__.tag)
+CORRECTED = str(HandCorrected.__struct_config__.tag)
 CLOSED = "table_closed"
 
 Balances = dict[tuple[str, str], int]
@@ -69,6 +71,7 @@ class Reader:
         sums = Sums()
         tables: dict[str, int] = {}  # those not closed, with the last number that counts
         commissions: dict[str, int] = {}
+        borne: dict[str, int] = {}  # R5: by the house, where a correction could take nothing back
         players: dict[str, tuple[str, str]] = {}
         vector = dict.fromkeys(upto, 0)
         while wanted := {part: pos for part, pos in vector.items() if pos < upto[part]}:
@@ -86,11 +89,21 @@ class Reader:
                         taken = self._codec.decode_public(event)
                         assert isinstance(taken, CommissionTaken)
                         commissions[table_id] = commissions.get(table_id, 0) + taken.amount
+                    elif event.type == CORRECTED:
+                        corrected = self._codec.decode_public(event)
+                        assert isinstance(corrected, HandCorrected)
+                        commissions[table_id] = commissions.get(table_id, 0) + corrected.commission_due
+                        dues = [(p.due, p.moved) for p in corrected.players]
+                        for due, moved in (*dues, (corrected.bank_due, corrected.bank_moved)):
+                            borne[table_id] = borne.get(table_id, 0) + moved - due
                     elif event.type == CLOSED:
                         del tables[table_id]
         for table_id, commission in commissions.items():
             table = await self._folded(table_id, tables.get(table_id))
             sums.add(accounts.COMMISSION, table.settings.currency, commission)
+        for table_id, amount in borne.items():
+            table = await self._folded(table_id, tables.get(table_id))
+            sums.add(accounts.COMPENSATION, table.settings.currency, -amount)
         for table_id, seq in tables.items():
             _count_table(sums, table_id, await self._folded(table_id, seq))
         return sums

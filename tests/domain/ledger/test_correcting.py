@@ -245,6 +245,7 @@ def test_r5_no_other_correction_is_taken(monkeypatch: pytest.MonkeyPatch) -> Non
         replace(good, players=(*good.players, replace(mine, seat=7))),
         replace(good, bank_due=good.bank_due + 1),
         replace(good, bank_moved=good.bank_moved - 1),
+        replace(good, commission_due=good.commission_due + 1),
         replace(good, resumes=False),
         replace(good, result=dispute.recorded),
     ):
