@@ -16,10 +16,12 @@ from typing import Literal, get_args
 
 from litestar.types import ControllerRouterHandler
 
+from infra import tracing as traces
 from infra.audit import Checkpoints
 from infra.beat import Beat
 from infra.clock import Clock
 from infra.dispute_keys import DisputeKeys
+from infra.leases import Leases
 from infra.projection_store import ProjectionReader
 from infra.redis import NUDGE, Publisher
 from infra.settings import Settings
@@ -92,6 +94,7 @@ async def serve(
     """Run `parts` until told to stop, then stop gracefully. Raises Fault, or a group of what parts failed with."""
     with told_to_stop(with_parent=with_parent) as stop:
         async with (
+            tracing(settings),
             open_core(settings, clock=clock) as core,
             exposing(core) as metrics,
             running(core, parts, host=settings.host, port=settings.port) as url,
@@ -102,6 +105,19 @@ async def serve(
             gc.freeze()
             await stop.wait()
             log.info("stopping")
+
+
+@asynccontextmanager
+async def tracing(settings: Settings) -> AsyncIterator[None]:
+    """Record spans for as long as the block runs, where they are configured. Raises Fault."""
+    if not traces.wanted(settings.otlp_endpoint, os.environ):
+        yield
+        return
+    traces.begin(settings.otlp_endpoint)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(traces.end)
 
 
 @asynccontextmanager
@@ -156,6 +172,7 @@ async def _projector(core: Core) -> None:
 
 async def _steward(core: Core) -> None:
     beat = Beat(core.addresses.application)
+    leases = Leases(core.addresses.application)
     keys = DisputeKeys(core.addresses.application, core.sealer, core.entropy)
     try:
         async with (
@@ -163,12 +180,13 @@ async def _steward(core: Core) -> None:
             Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing) as checkpoints,
             asyncio.TaskGroup() as group,
         ):
-            group.create_task(Steward(core.store, core.play, beat, core.clock).run())
+            group.create_task(Steward(core.store, core.play, beat, core.clock, leases).run())
             group.create_task(Alarms(core.play, lambda: mismatches(reader)).run())
             disputes = Disputes(core.store, core.codec, core.play, reader, keys, core.clock)
             group.create_task(Deadlines(disputes, lambda now_ms: due_disputes(reader, now_ms), core.clock).run())
             group.create_task(Sealing(checkpoints, core.clock, core.settings.seal_interval_s).run())
     finally:
+        await leases.close()
         await keys.close()
         await beat.close()
 

@@ -1,7 +1,7 @@
 """Tails the log, keeps each table's agenda, and sends what is due through the one way of all commands.
 
-Ids come from the cause (table, version, kind): whatever is sent twice, by a second steward or after a kill, is a
-duplicate or is refused by the rules.
+Several stewards share the tables by leases, and take over from one that is gone. Where two think that one is theirs,
+nothing is done twice: ids come from the cause (table, version, kind), so what is sent again is a duplicate or refused.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import structlog
 from infra.beat import Beat
 from infra.clock import Clock
 from infra.faults import Fault
+from infra.leases import LEASE_S, Leases
 from infra.metrics import STEWARD_LATE_SECONDS
 from infra.store import EventStore
+from infra.tracing import span
 from services.play.service import Play
 from services.play.tables import UNREADABLE
 from services.play.types import Caller, Refusal, Request, Step
@@ -29,6 +31,8 @@ BEAT_MS = 500
 LOOK_MS = (50, 200)
 """How soon the log is looked at again; twice as late each time that nothing of another process's was found."""
 AGAIN_S = 0.2
+SLOTS = 16
+"""Into so many leases the parts of the log are dealt, and with them the tables."""
 AT_ONCE = 64
 TABLES = "table-"
 STEWARD = Caller("steward", "steward")
@@ -40,7 +44,10 @@ log = structlog.get_logger(__name__)
 class Steward:
     """One process's steward. `run` until cancelled."""
 
-    def __init__(self, store: EventStore, play: Play, beat: Beat, clock: Clock) -> None:
+    def __init__(self, store: EventStore, play: Play, beat: Beat, clock: Clock, leases: Leases | None = None) -> None:
+        """Without `leases` it looks after all tables."""
+        self._leases = leases
+        self._mine: frozenset[int] = frozenset(range(SLOTS))
         self._store = store
         self._play = play
         self._beat = beat
@@ -66,12 +73,43 @@ class Steward:
         vector = await self._store.part_heads()
         last_beat = await self._beat.last_ms()
         away = last_beat is not None and self._clock.now_ms() - last_beat > AWAY_MS
-        for stream in await self._store.streams_not_ended(TABLES, "table_closed"):
-            await self._plan(stream.removeprefix(TABLES), renew=away)
+        self._mine = await self._share()
+        await self._plan_all(self._mine, renew=away)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._tail(dict(vector)))
             group.create_task(self._act())
             group.create_task(self._keep_beating())
+            if self._leases is not None:
+                group.create_task(self._keep_sharing())
+
+    async def _share(self) -> frozenset[int]:
+        """Which tables are looked after here, as slots; the others are another steward's."""
+        if self._leases is None:
+            return frozenset(range(SLOTS))
+        held = await self._leases.share([f"steward:{slot}" for slot in range(SLOTS)])
+        return frozenset([slot for slot in range(SLOTS) if f"steward:{slot}" in held])
+
+    async def _keep_sharing(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_S / 3)
+            mine = await self._share()
+            gained, lost = mine - self._mine, self._mine - mine
+            self._mine = mine
+            for table_id in [each for each in self._versions if self._slot(each) in lost]:
+                del self._versions[table_id]
+            if gained or lost:
+                log.info("steward_shares", slots=len(mine))
+            if gained:
+                await self._plan_all(gained)
+
+    def _slot(self, table_id: str) -> int:
+        return self._store.part_of(TABLES + table_id) % SLOTS
+
+    async def _plan_all(self, slots: frozenset[int], *, renew: bool = False) -> None:
+        for stream in await self._store.streams_not_ended(TABLES, "table_closed"):
+            table_id = stream.removeprefix(TABLES)
+            if self._slot(table_id) in slots:
+                await self._plan(table_id, renew=renew)
 
     async def _tail(self, vector: dict[int, int]) -> None:
         """Learn of what other processes append: which streams have grown, and then their tables."""
@@ -82,13 +120,15 @@ class Steward:
             heads = await self._store.part_heads()
             for stream, seq in (await self._store.changed_streams(vector, heads)).items():
                 table_id = stream.removeprefix(TABLES)
-                if stream.startswith(TABLES) and self._versions.get(table_id, 0) < seq:
+                mine = stream.startswith(TABLES) and self._slot(table_id) in self._mine
+                if mine and self._versions.get(table_id, 0) < seq:
                     await self._plan(table_id)
                     pause_ms = LOOK_MS[0]
             vector = heads
 
     def _stepped(self, table_id: str, steps: Sequence[Step]) -> None:
-        self._enter(table_id, steps[-1].seq, steps[-1])
+        if self._slot(table_id) in self._mine:
+            self._enter(table_id, steps[-1].seq, steps[-1])
 
     def _enter(self, table_id: str, version: int, step: Step) -> None:
         if self._versions.get(table_id, 0) >= version:
@@ -158,7 +198,8 @@ class Steward:
         caller = CLOCK if item.kind.startswith("clock-") else STEWARD
         request = Request(caller, f"{item.kind}@{version}", item.kind)
         try:
-            outcome = await self._play.command(table_id, request, item.make)
+            with span("steward", table=table_id, kind=item.kind.partition("-")[0]):
+                outcome = await self._play.command(table_id, request, item.make)
             if isinstance(outcome, Refusal):
                 log.info("steward_refused", table=table_id, kind=item.kind, code=outcome.refused.code)
                 await self._plan(table_id)

@@ -240,3 +240,30 @@ async def _holders(bench: Bench, count: int) -> bool:
 
 async def _stands(bench: Bench, name: str) -> bool:
     return await bench.standing(name) is not None
+
+
+async def test_a_stopped_process_loses_its_share_and_does_no_harm_when_it_wakes(bench: Bench) -> None:
+    """SIGSTOP: it keeps its connections and says nothing. Another takes over; awake again it finds that out."""
+    code = CHILD.format(app_url=bench.database.app_url, redis_url=bench.redis_url)
+    await bench.world.append(evening(80))
+    stopped = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            await bench.caught_up(ALL)
+            stopped.send_signal(signal.SIGSTOP)
+            await bench.world.append(evening(81))
+            await stack.enter_async_context(bench.projecting(ALL))
+            await bench.caught_up(ALL)
+            stopped.send_signal(signal.SIGCONT)
+            for seed in range(82, 88):
+                await bench.world.append(evening(seed, hands=2))
+                await asyncio.sleep(0.3)
+            await bench.caught_up(ALL)
+            assert stopped.returncode is None
+        finally:
+            stopped.send_signal(signal.SIGCONT)
+            stopped.kill()
+            await stopped.wait()
+        await bench.world.append(evening(90))
+        await bench.caught_up(ALL)
+    await bench.compare(ALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -17,9 +17,10 @@ from domain.table import Table, deadline, running, seat_at
 from infra.beat import Beat
 from infra.clock import Clock, ManualClock, SystemClock
 from infra.faults import Fault
+from infra.leases import Leases
 from infra.meta import decode_meta
 from infra.store import Append, Appended, NewEvent, StreamAppend
-from services.play.types import Answer
+from services.play.types import Answer, Request
 from services.steward.steward import Steward
 from tests.conftest import Database
 from tests.services.house import SETTINGS, House, acting, house_on, some_action
@@ -30,8 +31,8 @@ QUICK = replace(SETTINGS, turn_ms=100, time_bank_ms=100)
 @asynccontextmanager
 async def stewarded(house: House, database: Database, clock: Clock | None = None) -> AsyncIterator[None]:
     """A steward at work."""
-    beat = Beat(database.app_url)
-    steward = Steward(house.store, house.play, beat, clock or house.clock)
+    beat, leases = Beat(database.app_url), Leases(database.app_url)
+    steward = Steward(house.store, house.play, beat, clock or house.clock, leases)
     task = asyncio.create_task(steward.run())
     try:
         yield
@@ -39,6 +40,7 @@ async def stewarded(house: House, database: Database, clock: Clock | None = None
         assert not task.done(), task
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        await leases.close()
         await beat.close()
 
 
@@ -288,3 +290,50 @@ async def test_a_foreign_event_in_a_part_where_we_append_too_is_seen(house: Hous
                     *[house.do(ours, p, lambda at, _, p=p: SitOut(at_ms=at, player=p)) for p in ("anna", "boris")],  # type: ignore[misc]
                 )
             await until(other, theirs, lambda t: running(t) is not None)
+
+
+async def test_stewards_share_the_tables_and_take_over(database: Database) -> None:
+    """Each looks after its own tables, and what one did that is gone without a word the other does soon after."""
+    async with house_on(database.app_url) as one, house_on(database.app_url) as other, AsyncExitStack() as stack:
+        sent: dict[str, set[str]] = {"one": set(), "other": set()}
+        for name, house in (("one", one), ("other", other)):
+            _note(house, sent[name])
+        await _tables(one, "first")
+        await stack.enter_async_context(stewarded(other, database))
+        beat, leases = Beat(database.app_url), Leases(database.app_url)
+        task = asyncio.create_task(Steward(one.store, one.play, beat, one.clock, leases).run())
+        # Once both have had something to do they know what is whose.
+        await eventually(lambda: bool(sent["one"] and sent["other"]))
+        tables = await _tables(one, "second")
+        await eventually(lambda: sent["one"] | sent["other"] >= tables)
+        assert not sent["one"] & sent["other"] & tables
+        task.cancel()  # and its leases are left to run out, as after kill -9
+        await asyncio.gather(task, return_exceptions=True)
+        tables = await _tables(one, "third")
+        await eventually(lambda: sent["other"] >= tables)
+        await leases.close()
+        await beat.close()
+
+
+async def _tables(house: House, name: str) -> set[str]:
+    """So many tables that some fall to each of two; hands start, and the clock acts, for the first minute."""
+    return {await house.table(f"{name}{n}a", f"{name}{n}b", settings=QUICK) for n in range(12)}
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until it is so."""
+    async with asyncio.timeout(40):
+        while not holds():  # noqa: ASYNC110  # nobody sets an event
+            await asyncio.sleep(0.05)
+
+
+def _note(house: House, sent: set[str]) -> None:
+    """Have `sent` hold the tables that this house's steward has sent commands to."""
+    command = house.play.command
+
+    async def noted(table_id: str, request: Request, *given: Any, **named: Any) -> Any:
+        if request.caller.subject == "steward":
+            sent.add(table_id)
+        return await command(table_id, request, *given, **named)
+
+    house.play.command = noted  # type: ignore[method-assign]
