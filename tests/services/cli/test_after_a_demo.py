@@ -149,3 +149,60 @@ def test_one_changed_posting_is_named_by_reconcile(khrap: Khrap, demo: dict[str,
     assert credit in said.out
     assert f"part {part}, position {pos}" in said.out
     assert khrap("ledger", "reconcile").code == 0
+
+
+def test_a_checkpoint_that_was_kept_finds_an_end_that_was_cut_off(
+    khrap: Khrap, demo: dict[str, Any], home: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    sealed = khrap("audit", "seal", "--json").json["checkpoint"]
+    assert "nothing new since checkpoint" in khrap("audit", "seal").out
+    assert khrap("audit", "checkpoints", "--out", str(kept)).code == 0
+    assert khrap("audit", "checkpoints").out == kept.read_text()
+    said = khrap("audit", "verify", "--checkpoint", str(kept), "--json")
+    assert (said.code, said.json["chain"], said.json["sealed"]) == (0, "intact", said.json["events"])
+    with owner(home) as connection:
+        connection.execute("create table public.kept as select * from store.checkpoint")
+        connection.execute("delete from store.checkpoint")
+        try:
+            assert khrap("audit", "verify").code == 0
+            said = khrap("audit", "verify", "--checkpoint", str(kept))
+        finally:
+            connection.execute("insert into store.checkpoint select * from public.kept")
+            connection.execute("drop table public.kept")
+    assert said.code == 1
+    assert f"checkpoint {sealed['number']}: it is gone; one was kept, whose hash is {sealed['hash']}" in said.out
+    assert khrap("audit", "verify", "--checkpoint", str(kept)).code == 0
+
+
+def test_a_file_that_holds_no_checkpoint_is_told(khrap: Khrap, demo: dict[str, Any], tmp_path: Path) -> None:
+    for content in ("", "{}", '{"format": "khrap-checkpoint/1"}'):
+        (tmp_path / "kept.json").write_text(content)
+        said = khrap("audit", "verify", "--checkpoint", str(tmp_path / "kept.json"))
+        assert said.code == 2
+        assert said.err.startswith(f"error: {tmp_path}/kept.json: ")
+    assert khrap("audit", "verify", "--checkpoint", str(tmp_path / "missing.json")).code == 2
+
+
+def test_a_hand_is_taken_out_as_evidence_and_checked(
+    khrap: Khrap, demo: dict[str, Any], home: Path, tmp_path: Path
+) -> None:
+    hand, bundle = hand_id(home), tmp_path / "bundle.json"
+    assert khrap("audit", "bundle", hand, "--out", str(bundle), "--reason", "a test of bundles").code == 0
+    said = khrap("audit", "check-bundle", str(bundle))
+    assert (said.code, said.out.splitlines()[-1]) == (0, "all is right")
+    as_json = khrap("audit", "check-bundle", str(bundle), "--json").json
+    assert {each["state"] for each in as_json["checks"]} == {"ok"}
+    assert khrap("audit", "check-bundle", str(bundle), "--key", "00" * 32).code == 1
+    with owner(home) as connection:
+        row = connection.execute(
+            "select convert_from(body, 'UTF8')::jsonb from store.event where stream_id = 'audit-access' "
+            "order by seq desc limit 1"
+        ).fetchone()
+    assert row is not None
+    assert (row[0]["hand_id"], row[0]["reason"], row[0]["what"]) == (hand, "a test of bundles", "bundle")
+    bundle.write_text(bundle.read_text().replace('"hand_key":"', '"hand_key":"0', 1))
+    assert khrap("audit", "check-bundle", str(bundle)).code == 1
+    assert khrap("audit", "check-bundle", str(tmp_path / "missing.json")).code == 2
+    assert khrap("audit", "bundle", "018f0000-0000-7000-8000-000000000001").code == 2
+    assert khrap("audit", "bundle", "nothing").code == 2
