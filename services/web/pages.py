@@ -96,5 +96,6 @@ PAGES = (
     page("/", "home/home.js"),
     page("/ops", "ops/ops.js", "ops/ops.css"),
     page("/hands/{hand_id:str}", "replay/replay.js", "replay/replay.css"),
+    page("/review", "review/review.js", "review/review.css"),
     assets,
 )

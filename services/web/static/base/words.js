@@ -10,7 +10,7 @@ export const WORDS = {
     "problem.unreachable.detail": "Look whether you are online; then try again.",
     "problem.unreadable": "An answer that cannot be read", "problem.unreadable.detail": "Try again in a moment.",
     "problem.code_spent.detail": "This sign-in link was used or is too old. Ask for a new one.",
-    "problem.not_authenticated": "Sign in first",
+    "problem.not_allowed": "Not for this role", "problem.not_authenticated": "Sign in first",
     "problem.not_authenticated.detail":
       "Open the sign-in link that you were given. On a service of your own, `khrap token --link` prints one.",
     "copy": "Copy", "copied": "Copied", "game.khrap": "Khrap", "game.frap": "Frap", "game.khrap5": "Khrap, five cards",
