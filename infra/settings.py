@@ -55,6 +55,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     seal_interval_s: Annotated[
         int, Meta(ge=1, le=86_400, description="seconds from 1 to 86400: how often the log is sealed by a checkpoint")
     ] = 600
+    otlp_endpoint: Annotated[
+        str | None, Meta(description="where traces go by OTLP over HTTP, such as http://collector.example:4318")
+    ] = None
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="debug, info, warning or error")
     ] = "info"
@@ -72,7 +75,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         """Without the URLs, which may hold passwords."""
         shown = {
-            name: "…" if name.endswith("_url") and value else value
+            name: "…" if name.endswith(("_url", "_endpoint")) and value else value
             for name, value in msgspec.structs.asdict(self).items()
         }
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
@@ -82,6 +85,7 @@ SCHEMES = {
     "database_url": ("postgresql://", "postgres://"),
     "database_owner_url": ("postgresql://", "postgres://"),
     "redis_url": ("redis://", "rediss://", "unix://"),
+    "otlp_endpoint": ("http://", "https://"),
 }
 
 

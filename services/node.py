@@ -13,6 +13,7 @@ from infra.dispute_keys import DisputeKeys
 from infra.meta import request_digest
 from infra.projection_store import ProjectionReader
 from infra.redis import LOBBY, Subscriber
+from infra.tracing import recording
 from projections.catalogue import VERSIONS
 from projections.lobby import LobbyTable, changed_tables, open_tables, tables_vector
 from services.api.access import Access
@@ -27,6 +28,7 @@ from services.live.lobby import Lobby, LobbyReads
 from services.live.streams import Streams
 from services.play.service import table_stream
 from services.server import HttpServer
+from services.traced import Traced
 from services.watch import Watch
 from services.web import PAGES
 
@@ -47,7 +49,7 @@ class Node:
         self._checkpoints = Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing)
         rooms = _house(core, self._reader, self._hub, self._watch, self._keys, self._checkpoints)
         app = create_app(rooms, more=(*PAGES, *more))
-        self._server = HttpServer(app, host, port, core.settings.trusted_proxies)
+        self._server = HttpServer(Traced(app) if recording() else app, host, port, core.settings.trusted_proxies)
 
     @property
     def url(self) -> str:

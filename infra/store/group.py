@@ -28,6 +28,7 @@ class Item:
         "event_rows",
         "future",
         "in_doubt",
+        "link",
         "parts",
         "size",
         "stream_rows",
@@ -43,6 +44,7 @@ class Item:
         self.event_rows: list[_EventRow] = []
         self.size = 0
         self.in_doubt = False  # whether it was sent and no answer came
+        self.link: object | None = None  # to the span of who waits for its verdict
         heads = [self._add(each, parts) for each in append.streams]
         self.streams = [head.stream for head in heads]
         self.parts = [row[0] for row in self.stream_rows]

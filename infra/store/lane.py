@@ -23,6 +23,7 @@ from infra.store.prepared import PreparedStatement
 from infra.store.queries import query
 from infra.store.queue import Queue
 from infra.store.types import Duplicate, StoredEvent, StreamHead, Verdict
+from infra.tracing import span
 
 APPEND = query("append")
 FIND_COMMANDS = query("find_commands")
@@ -111,7 +112,8 @@ class Lane:
     async def _call(self, append: PreparedStatement, group: list[Item]) -> list[Item]:
         """Append the group in one round trip and settle all but the duplicates, which are returned."""
         began = monotonic()
-        result = await append(parameters(group), CALL_TIMEOUT_S)
+        with span("commit", [item.link for item in group], commands=len(group)):
+            result = await append(parameters(group), CALL_TIMEOUT_S)
         COMMIT_SECONDS.observe(monotonic() - began)
         GROUP_COMMANDS.observe(len(group))
         judged = dict([_judgement(result, row) for row in range(result.ntuples)])

@@ -22,6 +22,7 @@ from infra.store.reader import Reader
 from infra.store.types import Append, Appended, Conflict, Duplicate, StoredEvent, StreamHead, Verdict
 from infra.store.verify import Walked, walk
 from infra.store.walk import Broken
+from infra.tracing import span
 
 LAYOUT = query("layout")
 
@@ -100,14 +101,18 @@ class EventStore:
         loop = asyncio.get_running_loop()
         began = loop.time()
         item = Item(append, self.parts, loop.create_future(), began + ANSWER_WITHIN_S)
-        try:
-            if self._queue.waiting >= MOST_WAITING:
-                raise Fault("store_unavailable", f"{self._queue.waiting} commands wait for the event store already")
-            self._queue.put(item)
-            verdict = await item.future
-        except Fault as fault:
-            APPENDS.labels(fault.code).inc()
-            raise
+        with span("append", command=append.command_id.hex(), events=len(item.event_rows)) as opened:
+            item.link = opened.link
+            try:
+                if self._queue.waiting >= MOST_WAITING:
+                    raise Fault("store_unavailable", f"{self._queue.waiting} commands wait for the event store already")
+                self._queue.put(item)
+                verdict = await item.future
+            except Fault as fault:
+                APPENDS.labels(fault.code).inc()
+                opened.set(verdict=fault.code)
+                raise
+            opened.set(verdict=type(verdict).__name__.lower())
         _COUNTERS[type(verdict)].inc()
         APPEND_SECONDS.observe(loop.time() - began)
         return verdict

@@ -11,12 +11,15 @@ import structlog
 
 from infra.metrics import PROJECTION_SECONDS
 from infra.projection_store import Parked, ProjectionWriter, RowWrite, WriteRefused
+from infra.tracing import Value, recording, span
 from projections.engine.counting import count
 from projections.engine.follower import Follower, Prepared
 from projections.engine.log import Batch, Entry, Log
 from projections.engine.types import Projection
 
 AGAIN_EVENTS = 1_000
+COMMANDS = 64
+"""So many commands are named in the span of a batch."""
 
 log = structlog.get_logger(__name__)
 
@@ -38,6 +41,12 @@ class Applier:
 
     async def apply(self, followers: list[Follower[Any]], batch: Batch, live: bool) -> None:
         """Apply a batch to followers that stand where it begins, in one transaction."""
+        with span("project") as opened:
+            if recording():
+                opened.set(**_told(followers, batch))
+            await self._apply(followers, batch, live)
+
+    async def _apply(self, followers: list[Follower[Any]], batch: Batch, live: bool) -> None:
         began = time.monotonic()
         prepared = []
         for follower in followers:
@@ -132,6 +141,13 @@ class Applier:
             if after is None or after.seq == parked.seq:
                 return
             parked = after
+
+
+def _told(followers: Sequence[Follower[Any]], batch: Batch) -> dict[str, Value]:
+    """What a span says of a batch: by a command's id the span of its append, in whatever process, is found."""
+    commands = dict.fromkeys(entry.stored.command_id.hex() for entry in batch.entries)
+    projections = [follower.schema for follower in followers]
+    return {"projections": projections, "events": len(batch.entries), "commands": list(commands)[:COMMANDS]}
 
 
 def now_ms() -> int:

@@ -28,6 +28,7 @@ from infra.metrics import REFUSALS
 from infra.sealing import Sealer
 from infra.store import Appended, Conflict, Duplicate, EventStore, StoredEvent
 from infra.telemetry import logger
+from infra.tracing import span
 from services.play.accounts import Accounts
 from services.play.answers import answer
 from services.play.tables import Tables, Warm
@@ -123,7 +124,9 @@ class Play:
         if table is not None and table.hand is not None:
             bind_contextvars(hand=table.hand.hand_id)
         at_ms = self._clock.now_ms() if table is None else max(self._clock.now_ms(), table.at_ms)
-        decided = course(table, make(at_ms, self._fresh(warm, at_ms)))
+        with span("decide", command=name.hex(), table=table_id) as opened:
+            decided = course(table, make(at_ms, self._fresh(warm, at_ms)))
+            opened.set(outcome=decided.code if isinstance(decided, Refused) else "decided")
         if isinstance(decided, Refused):
             assert warm is not None
             return await self._refused(table_id, warm, version, request, name, decided)
