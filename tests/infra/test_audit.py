@@ -407,3 +407,49 @@ async def test_the_application_only_adds_to_them(
     with psycopg.connect(database.app_url, autocommit=True) as app, pytest.raises(errors.InsufficientPrivilege):
         app.execute(what.format(table, change).encode())
     assert (await audit(store, checkpoints)).is_intact
+
+
+COLUMNS = {
+    "pos": "pos + 1000",
+    "part": "part + 1",
+    "stream_id": "stream_id || 'x'",
+    "seq": "seq + 1000",
+    "command_id": "gen_random_uuid()",
+    "idx": "idx + 100",
+    "type": "type || 'x'",
+    "version": "version + 1",
+    "body": "body || ' '",
+    "meta": "set_byte(meta, 3, 0)",
+    "hash": "sha256(hash)",
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+async def test_any_field_of_any_stored_event_is_bound(
+    database: Database, checkpoints: Checkpoints, store: EventStore, column: str
+) -> None:
+    """Changed in turn: what is named is the event, or the place where it is missed."""
+    for _ in range(2):
+        await write(store, in_part(store, 7), 2, events=2)
+    await checkpoints.seal(NOW)
+    for pos in range(1, 9):
+        with psycopg.connect(database.owner_url) as owner:
+            owner.execute("create table public.kept as select * from store.event where part = 7 and pos = %s", (pos,))
+            change = f"update store.event set {column} = {COLUMNS[column]} where part = 7 and pos = {pos}"
+            owner.execute(change.encode())
+            owner.commit()
+            found = await audit(store, checkpoints)
+            assert not found.is_intact, (column, pos)
+            broken = next(each for each in found.broken if each.part == 7)
+            if column in ("pos", "part"):
+                assert broken.what in (f"position {pos} is missing", "the part's counter is 8, its last event 7")
+            else:
+                assert broken.pos == pos, broken
+            owner.execute(
+                "delete from store.event e using public.kept k where e.hash = k.hash or e.command_id = "
+                "k.command_id and e.idx = k.idx or (e.part, e.pos) = (k.part, k.pos)"
+            )
+            owner.execute("insert into store.event select * from public.kept")
+            owner.execute("drop table public.kept")
+            owner.commit()
+    assert (await audit(store, checkpoints)).is_intact
