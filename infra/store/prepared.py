@@ -53,39 +53,52 @@ class PreparedStatement:
             # More than the socket takes at once: large, rare, and psycopg's to send and receive at the same time.
             async with asyncio.timeout(timeout_s):
                 return self._check(await self._results())
-        await self._readable(timeout_s)
-        results = []
-        while (result := self._pgconn.get_result()) is not None:
-            results.append(result)
-        return self._check(results)
+        return self._check(await self._answer(timeout_s))
 
-    async def _readable(self, timeout_s: float) -> None:
-        """Wait until the whole answer is here."""
+    async def _answer(self, timeout_s: float) -> list[PGresult]:
+        """All results, up to the server's word that it is ready for the next call: by then it has committed."""
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[None] = loop.create_future()
+        answered: asyncio.Future[list[PGresult]] = loop.create_future()
+        results: list[PGresult] = []
+        socket = self._pgconn.socket
+        is_reading = True
+
+        def stop() -> None:
+            nonlocal is_reading
+            if is_reading:
+                is_reading = False
+                loop.remove_reader(socket)
 
         def read() -> None:
             if answered.done():
                 return
             try:
                 self._pgconn.consume_input()
-                if not self._pgconn.is_busy():
-                    answered.set_result(None)
+                # Only what is here is taken: for anything else libpq would wait, and this whole process with it.
+                while not self._pgconn.is_busy():
+                    result = self._pgconn.get_result()
+                    if result is None:
+                        stop()
+                        answered.set_result(results)
+                        return
+                    results.append(result)
             except psycopg.Error as error:
+                # At once: where the connection is lost libpq has closed the socket, whose number is soon another's.
+                stop()
                 answered.set_exception(error)
 
         def expire() -> None:
             if not answered.done():
+                stop()
                 answered.set_exception(TimeoutError(f"no answer from Postgres within {timeout_s:.0f} s"))
 
-        socket = self._pgconn.socket
         loop.add_reader(socket, read)
         expiry = loop.call_later(timeout_s, expire)
         try:
-            await answered
+            return await answered
         finally:
             expiry.cancel()
-            loop.remove_reader(socket)
+            stop()
 
     async def _results(self) -> list[PGresult]:
         execution: PQGen[list[PGresult]] = generators.execute(self._pgconn)
@@ -94,7 +107,10 @@ class PreparedStatement:
     def _check(self, results: Sequence[PGresult]) -> PGresult:
         for result in results:
             if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
-                raise psycopg.errors.error_from_result(result)
+                error = psycopg.errors.error_from_result(result)
+                if error.sqlstate is None:  # libpq's own word, not the server's: the connection was lost
+                    raise psycopg.OperationalError(str(error))
+                raise error
         if not results:
             raise psycopg.OperationalError("the connection was lost")
         return results[-1]
