@@ -118,7 +118,7 @@ def _ended(
     sound = (
         event.hand_id == hand.hand_id
         and [p.seat for p in result.players] == [p.seat for p in hand.players]
-        and all(0 <= amount <= MAX_AMOUNT for amount in (*purses.values(), result.carried_bank))
+        and all(abs(amount) <= MAX_AMOUNT for amount in (*purses.values(), result.carried_bank))
     )
     if not sound:
         return replace(book, hand=replace(hand, phase=Disputed(mismatch)), lost=True)

@@ -14,6 +14,7 @@ from domain.hand import Hand
 from infra.projection_store import ProjectionReader
 from projections.ledger.reads import mismatches, trial_balance
 from projections.ledger.reconciling import reconcile
+from services.demo.sums import Reader
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until
 
@@ -70,6 +71,8 @@ async def test_r5_a_wrong_settlement_is_put_right_by_two_and_the_table_goes_on(
 
         await until(healed)
         assert (await trial_balance(reader)).zero
+        sums = await Reader(node.core.store, node.core.codec, node.core.play).sums(await node.core.store.part_heads())
+        assert sum(sums.balances.values()) == 0
         found = await reconcile(node.core.store, node.core.codec.decode_public, reader)
         assert not [d for d in found.differences if table_id in d.where or table_id in d.account]
     assert (await node.as_(anna).saw(f"/v1/hands/{hand_id}"))["corrected"]
