@@ -56,7 +56,9 @@ Unavailable = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.errors.
 that we were left with: it may pass."""
 
 
-class _AsItIs(Dumper):
+class AsItIs(Dumper):
+    """A parameter that is in PostgreSQL's binary form already."""
+
     format = Format.BINARY
 
     def dump(self, obj: Any) -> bytes:
@@ -82,5 +84,5 @@ def application_conninfo(url: str, settings: Mapping[str, str] = SETTINGS) -> st
 async def connect(url: str) -> AsyncConnection[Any]:
     """A connection of the application's role, each statement a transaction of its own."""
     connection = await AsyncConnection.connect(application_conninfo(url, STORE_SETTINGS), autocommit=True)
-    connection.adapters.register_dumper(Binary, _AsItIs)
+    connection.adapters.register_dumper(Binary, AsItIs)
     return connection

@@ -129,7 +129,7 @@ class Reader:
         wanted = sorted((part, pos, min(head, pos + share)) for part, pos, head in rows[:limit])
         parts, afters, uptos = zip(*wanted, strict=True)
         events = await self._events(READ_PARTS, (int2s(parts), int8s(afters), int8s(uptos)))
-        _check_dense(wanted, events)
+        check_dense(wanted, events)
         return events
 
     async def parts_in_use(self) -> list[int]:
@@ -179,7 +179,7 @@ async def _fetch(connection: AsyncConnection[Any], text: bytes, parameters: Any,
     return await cursor.fetchall()
 
 
-def _check_dense(wanted: Sequence[tuple[int, int, int]], events: Sequence[StoredEvent]) -> None:
+def check_dense(wanted: Sequence[tuple[int, int, int]], events: Sequence[StoredEvent]) -> None:
     """Every position after `after` up to `upto` is there, for each (part, after, upto), in this order."""
     position = 0
     for part, after, upto in wanted:

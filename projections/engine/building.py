@@ -26,6 +26,7 @@ from infra.faults import Fault
 from infra.projection_store import Checkpoint, ProjectionWriter
 from infra.sealing import KEY_BYTES, Sealer
 from infra.store import EventStore
+from infra.store.bulk import BulkReader, Stretch
 from projections.engine.applying import Applier
 from projections.engine.follower import Follower
 from projections.engine.log import Decode, Log, Vector
@@ -96,10 +97,12 @@ async def _here(jobs: list[Job], decode: Decode) -> int:
 
     async def work() -> None:
         writer = await ProjectionWriter.connect(jobs[0].url)
+        reader = await BulkReader.connect(jobs[0].url)
         try:
             while left:
-                await _fill(left.pop(), store, writer, decode)
+                await _fill(left.pop(), store, reader, writer, decode)
         finally:
+            reader.close()
             await writer.close()
 
     # What a batch makes lives until the batch is written: the collector would only walk through it, again and again.
@@ -116,24 +119,36 @@ async def _here(jobs: list[Job], decode: Decode) -> int:
     return peak // (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-async def _fill(job: Job, store: EventStore, writer: ProjectionWriter, decode: Decode) -> None:
-    """Bring one range to where it is to be."""
+async def _fill(job: Job, store: EventStore, reader: BulkReader, writer: ProjectionWriter, decode: Decode) -> None:
+    """Bring one range to where it is to be; what comes next is read while a batch is applied."""
     log = Log(store, decode)
-    shapes = await writer.shapes(job.schema)
     whole = await writer.checkpoint(job.schema)
     mine = Checkpoint(
         vector={part: whole.vector[part] for part in job.upto},
         parked={stream: each for stream, each in whole.parked.items() if each.part in job.upto},
     )
-    follower = Follower(job.projection, job.schema, shapes, mine)
+    follower = Follower(job.projection, job.schema, await writer.shapes(job.schema), mine)
     applier = Applier(log, writer)
-    while True:
-        batch = await log.read(follower.vector, BATCH, upto=job.upto)
-        if not batch.entries:
-            break
-        await applier.apply([follower], batch, live=False)
-    for hole in log.holes.values():
-        raise Fault("store_gap", hole.reason)
+    stretches = _next(follower.vector, job.upto)
+    reading = asyncio.ensure_future(reader.read(stretches)) if stretches else None
+    while reading is not None:
+        events = await reading
+        reached = {part: upto for part, _, upto in stretches}
+        stretches = _next({**follower.vector, **reached}, job.upto)
+        reading = asyncio.ensure_future(reader.read(stretches)) if stretches else None
+        try:
+            await applier.apply([follower], log.batch(events), live=False)
+        except BaseException:
+            if reading is not None:
+                await asyncio.gather(reading, return_exceptions=True)
+            raise
+
+
+def _next(vector: Vector, upto: Vector) -> list[Stretch]:
+    """The next `BATCH` events or so, of all parts that have more."""
+    more = {part: vector[part] for part in upto if vector[part] < upto[part]}
+    share = max(1, BATCH // max(1, len(more)))
+    return [(part, pos, min(upto[part], pos + share)) for part, pos in more.items()]
 
 
 def ranges(sizes: Mapping[int, int], count: int = RANGES) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import structlog
@@ -47,11 +47,13 @@ class Entry:
 
     def recorded(self) -> Recorded:
         """The decoded event. Raises CannotApply, each time anew, where this code cannot decode it."""
-        if self._recorded is None:
-            if self._problem is None:
-                self._read()
-            if self._problem is not None:
-                raise CannotApply(self._problem.code, self._problem.reason)
+        found = self._recorded
+        if found is not None:
+            return found
+        if self._problem is None:
+            self._read()
+        if self._problem is not None:
+            raise CannotApply(self._problem.code, self._problem.reason)
         assert self._recorded is not None
         return self._recorded
 
@@ -160,6 +162,11 @@ class Log:
             if hole is not None and event.pos == hole.pos + 1:
                 log.info("part_resumed", part=event.part)
                 del self.holes[event.part]
+
+    def batch(self, events: Sequence[StoredEvent]) -> Batch:
+        """A batch of events that were read otherwise."""
+        decode = self._decode
+        return Batch([Entry(each, decode) for each in events])
 
     async def read_stream(self, stream: str, seq: int, upto: int, limit: int) -> list[Entry]:
         """The events of a stream from number `seq` on whose position in their part is at most `upto`."""
