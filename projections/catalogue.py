@@ -11,8 +11,9 @@ from projections.ledger import LEDGER
 from projections.lobby import LOBBY
 from projections.players import PLAYERS
 from projections.search import SEARCH
+from projections.signals import SIGNALS
 
-PROJECTIONS: tuple[Projection[Any], ...] = (LOBBY, HANDS, PLAYERS, LEDGER, DISPUTES, ACCESS, SEARCH)
+PROJECTIONS: tuple[Projection[Any], ...] = (LOBBY, HANDS, PLAYERS, LEDGER, DISPUTES, ACCESS, SEARCH, SIGNALS)
 """A new version of one stands beside the old one here until that is dropped everywhere."""
 
 VERSIONS = {each.name: frozenset(p.version for p in PROJECTIONS if p.name == each.name) for each in PROJECTIONS}

@@ -11,6 +11,7 @@ from msgspec import Struct
 from infra.clock import rfc3339
 from projections.ledger.reads import Line
 from projections.reports import CappedFine, CarriedBank, Commission, VoidedHand
+from projections.signals import Signal
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -61,6 +62,23 @@ def _line(row: Line) -> Sequence[object]:
     return (at, row.other, row.clause, row.hand_id, row.change, row.balance, row.stream, row.seq)
 
 
+def _signal(row: Signal) -> Sequence[object]:
+    return (
+        row.kind,
+        row.player,
+        row.other,
+        row.currency,
+        row.times,
+        row.chances,
+        row.hands,
+        row.amount,
+        row.won,
+        row.time_bank_ms,
+        row.by_ops,
+        " ".join(hand.hand_id for hand in row.rests_on),
+    )
+
+
 COMMISSION = Shape(("day", "table", "currency", "hands", "amount"), ("amount",), _commission)
 BANKS = Shape(("table", "currency", "amount"), ("amount",), _bank)
 FINES = Shape(
@@ -71,4 +89,22 @@ FINES = Shape(
 VOIDS = Shape(("ended", "hand", "table", "currency", "game", "cause", "reason", "players"), (), _void)
 STATEMENT = Shape(
     ("at", "other", "clause", "hand", "change", "balance", "stream", "event"), ("change", "balance"), _line
+)
+SIGNALS = Shape(
+    (
+        "kind",
+        "player",
+        "other",
+        "currency",
+        "times",
+        "chances",
+        "hands",
+        "amount",
+        "won",
+        "time_bank_ms",
+        "by_ops",
+        "rests_on",
+    ),
+    ("amount", "won"),
+    _signal,
 )

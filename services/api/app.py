@@ -29,6 +29,7 @@ from services.api.reports import Reports
 from services.api.seats import Seats
 from services.api.service import DOCUMENT, ROUTES
 from services.api.session import SessionRoutes
+from services.api.signals import signal_list
 from services.api.tables import Tables
 
 MAX_BODY = 16 * 1024
@@ -60,6 +61,7 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
             Disputes,
             Reports,
             *LOOKS,
+            signal_list,
             SessionRoutes,
             OpsRoutes,
             *ROUTES,

@@ -21,6 +21,7 @@ from projections.disputes import DisputeRow, disputes
 from projections.ledger.reads import statement
 from projections.paging import Page
 from projections.reports import capped_fines, carried_banks, commission, voided_hands
+from projections.signals import KINDS, Signal, signals
 from services.api.forms import UUID7
 from services.books import open_books
 from services.cli.looking import CONSOLE, person
@@ -144,6 +145,15 @@ async def reported(settings: Settings, name: str, from_ms: int, to_ms: int) -> l
                 return await _all(lambda cursor: carried_banks(reader, cursor=cursor, limit=ROWS))
             case _:
                 raise AssertionError(name)
+
+
+async def signalled(settings: Settings, kind: str | None, player: str | None) -> list[Signal]:
+    """All signals, or those of a kind or about a player."""
+    known = next((each for each in KINDS if each == kind), None)
+    if kind is not None and known is None:
+        raise Fault("kind", f"there is no signal {kind}; there are {', '.join(KINDS)}")
+    async with open_books(settings) as books:
+        return await _all(lambda cursor: signals(books.reader, kind=known, player=player, cursor=cursor, limit=PAGE))
 
 
 async def stated(settings: Settings, account: str, currency: str, from_ms: int, to_ms: int) -> tuple[int, list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -43,6 +44,31 @@ def banks(as_csv: AsCsv = False, as_json: AsJson = False) -> None:
 def voids(begin: From = None, end: To = None, as_csv: AsCsv = False, as_json: AsJson = False) -> None:
     """Hands that were voided (T12)."""
     _report("voids", begin, end, as_csv, as_json)
+
+
+@app.command()
+def signals(
+    kind: Annotated[
+        str | None, typer.Option(help="pair, dumped, clock, short_purse or voided.", show_default=False)
+    ] = None,
+    player: Annotated[str | None, typer.Option(help="About this player.", show_default=False)] = None,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """What reviewers may look at: pairs, dumped tricks, the clock, short purses (T7), voids. People decide."""
+    from projections.signals import DEFINITIONS
+    from services import reports
+    from services.cli import output, running
+    from services.cli.reviewing import signalled
+
+    found = running.run(signalled(running.settings(), kind, player))
+    if as_json:
+        output.print_json({"definitions": DEFINITIONS, "signals": found})
+        return
+    _print(reports.SIGNALS, found, as_csv)
+    if not as_csv:
+        for each in dict.fromkeys(signal.kind for signal in found):
+            print(f"{each}: {DEFINITIONS[each]}")
 
 
 @app.command()
@@ -101,7 +127,7 @@ def _period(begin: datetime | None, end: datetime | None) -> tuple[int, int]:
     return (0 if begin is None else ms(begin)), (EVER if end is None else ms(end))
 
 
-def _print(shape: object, rows: list[object], as_csv: bool) -> None:
+def _print(shape: object, rows: Sequence[object], as_csv: bool) -> None:
     import sys
 
     from services.cli.hand import printable

@@ -63,6 +63,7 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/v1/reports/banks"): ("operator", "compliance"),
     ("get", "/v1/reports/voids"): ("operator", "compliance"),
     ("get", "/v1/reports/statement"): ("operator", "compliance"),
+    ("get", "/v1/signals"): ("compliance",),
     ("get", "/v1/hands/{hand_id}/bundle"): ("compliance",),
     ("get", "/v1/audit/key"): ANYONE,
     ("get", "/v1/audit/checkpoints"): ANYONE,

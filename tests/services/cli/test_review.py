@@ -123,3 +123,14 @@ def test_the_other_reports_have_their_columns(khrap: Khrap, hand: dict[str, Any]
     assert khrap("report", name, "--json").code == 0
     header = khrap("report", name, "--csv").out.splitlines()[0]
     assert header.split(",")[-1] in ('"uncovered"', '"amount"', '"players"')
+
+
+def test_t12_signals_say_what_they_count(khrap: Khrap, hand: dict[str, Any]) -> None:
+    said = khrap("report", "signals", "--json").json
+    assert set(said["definitions"]) == {"pair", "dumped", "clock", "short_purse", "voided"}
+    assert [s for s in said["signals"] if s["kind"] not in said["definitions"] or not s["rests_on"]] == []
+    assert khrap("report", "signals", "--player", "nobody", "--json").json["signals"] == []
+    assert khrap("report", "signals", "--csv").out.startswith('"kind","player","other"')
+    assert khrap("report", "signals").code == 0
+    unknown = khrap("report", "signals", "--kind", "luck")
+    assert (unknown.code, "there are pair, dumped" in unknown.err) == (2, True)
