@@ -27,6 +27,7 @@ CHANGED_STREAMS = query("changed_streams")
 FIND_COMMANDS = query("find_commands")
 HEADS = query("heads")
 LAST_OF = query("last_of")
+LOG_ID = query("log_id")
 PART_HEADS = query("part_heads")
 PARTS_IN_USE = query("parts_in_use")
 READ_LAST = query("read_last")
@@ -131,6 +132,10 @@ class Reader:
         events = await self._events(READ_PARTS, (int2s(parts), int8s(afters), int8s(uptos)))
         check_dense(wanted, events)
         return events
+
+    async def log_id(self) -> str:
+        """The name of this log."""
+        return str((await self._rows(LOG_ID, ()))[0][0])
 
     async def parts_in_use(self) -> list[int]:
         """The parts that have events, heads, or a counter that says so; and any that should not be there."""

@@ -164,6 +164,10 @@ class EventStore:
         """The last position of every part."""
         return await self._reader.part_heads()
 
+    async def log_id(self) -> str:
+        """The name of this log, the same in every copy of it."""
+        return await self._reader.log_id()
+
     async def verify_stream(self, stream: str) -> Broken | None:
         """Walk a stream's chain and compare its head; the first thing that is wrong with it, or None."""
         return await self._reader.walk_stream(stream)

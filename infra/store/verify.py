@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import Any
 
@@ -64,7 +66,7 @@ async def walk(
     """Walk the parts of `heads`, which has about how many events each holds, and those that have (packed) `seals`.
 
     In as many processes as there are processors, where it is worth it. `progress` is told how many events were read
-    since it was last told. Raises Fault(`store_unavailable`).
+    since it was last told. Raises Fault: `store_unavailable`, `walk_ended`.
     """
     todo = sorted(heads.keys() | seals.keys(), key=lambda part: -heads.get(part, 0))
     if processes is None:
@@ -115,6 +117,8 @@ async def _by_processes(
     try:
         asked = [loop.run_in_executor(pool, _one, part, parts, bytes(seals.get(part, b""))) for part in todo]
         walked = await asyncio.gather(*asked)
+    except BrokenProcessPool as error:
+        raise Fault("walk_ended", "a process that walked the log was ended from outside; try again") from error
     finally:
         task.cancel()
         if processes == 1:
@@ -175,6 +179,9 @@ _here = threading.local()
 
 
 def _begin(url: str, counter: Any) -> None:
+    if multiprocessing.parent_process() is not None:
+        # Ctrl-C goes to all of them: the parent stops, and they end with it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     _here.worker = _Worker(url, counter)
 
 

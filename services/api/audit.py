@@ -25,6 +25,7 @@ Incoming = Request[Any, Any, Any]
 Part = Annotated[int, Meta(ge=0, le=32_766, description="a part of the log")]
 CheckpointNumber = Annotated[int, Meta(ge=1, le=2**53 - 1, description="a checkpoint's number, from 1")]
 After = Annotated[int, Meta(ge=0, le=2**53 - 1, description="a checkpoint's number; 0 for all")]
+Position = Annotated[int, Meta(ge=1, le=2**53 - 1, description="an event's position in its part, from 1")]
 Size = Annotated[int, Meta(ge=1, le=2**53 - 1, description="how many events a part's tree holds")]
 Limit = Annotated[int, Meta(ge=1, le=200, description="how many at most")]
 
@@ -148,7 +149,7 @@ class AuditRoutes(Controller):
         ),
     )
     async def inclusion(
-        self, request: Incoming, part: Part, pos: FromQuery[Size], size: FromQuery[Size | None] = None
+        self, request: Incoming, part: Part, pos: FromQuery[Position], size: FromQuery[Size | None] = None
     ) -> InclusionProof:
         """By position in its part."""
         try:

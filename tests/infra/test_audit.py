@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -16,8 +17,10 @@ from infra.audit.checkpoint import document, head_document
 from infra.faults import Fault
 from infra.store import EventStore, StreamHead
 from infra.store.merkle import Tree, consistent, included
+from infra.store.verify import _Counter, _Worker
+from infra.store.walk import PartWalked
 from tests.conftest import Database
-from tests.infra.store.streams import in_part, new_stream, write
+from tests.infra.store.streams import in_part, new_stream, until, write
 
 NOW = 1_767_323_045_678
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -453,3 +456,30 @@ async def test_any_field_of_any_stored_event_is_bound(
             owner.execute("drop table public.kept")
             owner.commit()
     assert (await audit(store, checkpoints)).is_intact
+
+
+async def test_a_walking_process_that_is_ended_is_a_fault(checkpoints: Checkpoints, store: EventStore) -> None:
+    await sealed_log(store, checkpoints)
+    walking = asyncio.create_task(audit(store, checkpoints, processes=2))
+    await until(lambda: len(multiprocessing.active_children()) > 0)
+    for child in multiprocessing.active_children():
+        child.kill()
+    with pytest.raises(Fault, match="was ended from outside"):
+        await walking
+    assert (await audit(store, checkpoints)).is_intact
+
+
+async def test_a_walk_whose_connection_is_lost_begins_the_part_again(
+    database: Database, checkpoints: Checkpoints, store: EventStore
+) -> None:
+    await sealed_log(store, checkpoints)
+    worker = _Worker(database.app_url, _Counter())
+    assert isinstance(first := worker.walk(7, 256, b""), PartWalked)
+    with psycopg.connect(database.owner_url, autocommit=True) as owner:
+        owner.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() "
+            "and application_name = 'khrap'"
+        )
+    assert worker.walk(7, 256, b"") == first
+    worker.close()
+    assert _Worker("postgresql:///none?host=/nowhere", _Counter()).walk(7, 256, b"").startswith("connection is bad")  # type: ignore[union-attr]

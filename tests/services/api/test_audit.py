@@ -133,6 +133,13 @@ async def test_a_look_without_a_reason_is_refused(node: Node) -> None:
     assert len(await node.core.store.read_stream("audit-access")) == looks
 
 
+async def test_r7_nobody_takes_out_a_hand_of_his_own(node: Node) -> None:
+    _, hand_id = await played(node, "own-a", "own-b")
+    await bundle_of(node, hand_id)
+    response = await node.as_("own-a", "compliance").get(f"/v1/hands/{hand_id}/bundle", reason="my own")
+    assert (response.status_code, response.json()["code"]) == (409, "not_impartial")
+
+
 async def test_a_running_hand_is_nobodys(node: Node) -> None:
     table_id = await node.open_table(turn_ms=3_600_000)
     await node.seat(table_id, "running-a", "running-b")

@@ -1,0 +1,1 @@
+select log_id::text from store.layout
