@@ -58,9 +58,15 @@ class Recording(Client):
     """A client of several nodes that takes a moment before each write, and has those kept that are acknowledged."""
 
     def __init__(
-        self, nodes: Sequence[str], token: str, entropy: Entropy, kept: Kept, chance: random.Random | None = None
+        self,
+        nodes: Sequence[str],
+        token: str,
+        entropy: Entropy,
+        kept: Kept,
+        patience_s: float,
+        chance: random.Random | None = None,
     ) -> None:
-        super().__init__(nodes[0], token, entropy, nodes[1:])
+        super().__init__(nodes[0], token, entropy, nodes[1:], patience_s)
         self._token = token
         self._kept = kept
         self._chance = chance
@@ -78,7 +84,8 @@ class Recording(Client):
 class Asker:
     """Asks again, at any node, for what was acknowledged. `asked` counts; `broken` says what was answered otherwise."""
 
-    def __init__(self, nodes: Sequence[str], kept: Kept, chance: random.Random) -> None:
+    def __init__(self, nodes: Sequence[str], kept: Kept, patience_s: float, chance: random.Random) -> None:
+        self._patience_s = patience_s
         self._nodes = nodes
         self._kept = kept
         self._chance = chance
@@ -105,7 +112,10 @@ class Asker:
 
     async def _ask(self, sent: Acknowledged) -> None:
         nodes = self._chance.sample(self._nodes, len(self._nodes))
-        client = self._clients.setdefault((sent.token, nodes[0]), Client(nodes[0], sent.token, None, nodes[1:]))
+        client = self._clients.get((sent.token, nodes[0]))
+        if client is None:
+            client = Client(nodes[0], sent.token, None, nodes[1:], self._patience_s)
+            self._clients[sent.token, nodes[0]] = client
         try:
             answer = await client.send(sent.path, sent.content, sent.key)
         except Problem as problem:

@@ -94,8 +94,15 @@ class House:
     """The people: an operator, a cashier, and the players at so many tables of each game."""
 
     def __init__(
-        self, nodes: Sequence[str], signer: Signer, entropy: Entropy, kept: Kept, chance: random.Random
+        self,
+        nodes: Sequence[str],
+        signer: Signer,
+        entropy: Entropy,
+        kept: Kept,
+        patience_s: float,
+        chance: random.Random,
     ) -> None:
+        self._patience_s = patience_s
         self._nodes = nodes
         self._signer = signer
         self._entropy = entropy
@@ -107,7 +114,8 @@ class House:
 
     def _client(self, subject: str, role: str, chance: random.Random | None = None) -> Recording:
         nodes = self._chance.sample(self._nodes, len(self._nodes))
-        return Recording(nodes, self._signer.bearer(subject, role), self._entropy, self._kept, chance)
+        token = self._signer.bearer(subject, role)
+        return Recording(nodes, token, self._entropy, self._kept, self._patience_s, chance)
 
     async def open(self, tables: int) -> None:
         """So many tables of each game, with everybody in his seat."""

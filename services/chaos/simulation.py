@@ -33,8 +33,8 @@ from services.chaos.world import World, own_home, world
 TABLES = 2
 """Of each game."""
 START_S = 180.0
-STALLED_S = 30.0
-"""No table stands still for so long and four times what a start takes: anything broken is well again sooner."""
+STALLED_S = 60.0
+"""No table stands still, and no request stays unanswered, for so long and four times what a start takes here."""
 ASK_S = 0.05
 AT_ONCE = 8
 
@@ -91,7 +91,7 @@ class _Run:
         made.fleet.start_s = time.monotonic() - began
         self._stalled_s = STALLED_S + 4 * made.fleet.start_s
         signer, entropy = Signer(core.keys, core.clock, SystemEntropy()), SystemEntropy()
-        self._house = House(made.nodes, signer, entropy, self._kept, self._chance)
+        self._house = House(made.nodes, signer, entropy, self._kept, self._stalled_s, self._chance)
         self._progress(0, round(self._seconds), "opening tables")
         await self._house.open(TABLES)
         for table in self._house.tables:
@@ -99,7 +99,7 @@ class _Run:
                 chance = random.Random(self._chance.random())  # noqa: S311 (as above)
                 delayed = table.delayed and token is None
                 self._watchers.append(Watcher(made.nodes, token, table.table_id, chance, delayed=delayed))
-        self._asker = Asker(made.nodes, self._kept, self._chance)
+        self._asker = Asker(made.nodes, self._kept, self._stalled_s, self._chance)
         self._log = LogWatch(core.store, core.codec)
         async with ProjectionReader(core.addresses.application, versions=VERSIONS) as reader:
             self._checks = Checks(self._log, reader, self._stalled_s)

@@ -58,7 +58,7 @@ class Watcher:
                     aclosing(follow(client, self._path, self.last)) as messages,
                 ):
                     async for message in messages:
-                        if self._take(message):
+                        if self.take(message):
                             return
             except TimeoutError:
                 self.resumed += 1
@@ -67,8 +67,8 @@ class Watcher:
                     raise
                 await asyncio.sleep(LOOK_S)
 
-    def _take(self, message: Message) -> bool:
-        """Whether it was the last one."""
+    def take(self, message: Message) -> bool:
+        """Take in one message; whether it was the last one."""
         match message.event:
             case "snapshot":
                 self._begin(message.number)
