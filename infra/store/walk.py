@@ -259,6 +259,7 @@ class _SealedTree:
         self._nodes = dict(nodes)
         self._tree = Tree()
         self._right = 0
+        self._alike = 0
         self._odd_node: tuple[int, int] | None = None
 
     def next_stop(self, pos: int) -> int:
@@ -276,7 +277,10 @@ class _SealedTree:
             return None  # what follows is not sealed yet
         for level, n, hash_ in self._tree.add(hashes):
             # A node may be missing where the checkpoint at hand is one kept elsewhere and the store's own are gone.
-            if self._nodes.pop((level, n), hash_) != hash_ and self._odd_node is None:
+            kept = self._nodes.pop((level, n), None)
+            if kept == hash_ and level == 1 and self._odd_node is None:
+                self._alike = (n + 1) << TILE_BITS
+            elif kept is not None and kept != hash_ and self._odd_node is None:
                 self._odd_node = level, n
         compared = False
         while self._at < len(self._seals) and self._seals[self._at].size == self._tree.size:
@@ -294,14 +298,25 @@ class _SealedTree:
         return None
 
     def _differs(self, seal: Seal) -> tuple[int, str]:
-        """The sealed tree is another: between the last size that was right and this one, narrowed by the kept nodes."""
+        """The sealed tree is another, from after the last size that was right.
+
+        Where, the kept nodes give a hint, which nobody signed: those of a log that was written anew agree with it.
+        """
         after, upto = self._right, seal.size
+        if not seal.kept:
+            after = max(after, min(self._alike, upto - 1))
         if self._odd_node is not None:
             level, n = self._odd_node
             after = max(after, n << (level * TILE_BITS))
             upto = min(upto, (n + 1) << (level * TILE_BITS))
-        where = f"position {upto}" if after + 1 == upto else f"one of the positions {after + 1} to {upto}"
-        return after, f"{seal.by} sealed other events: {where} was changed, chain and all"
+        what = f"{seal.by} sealed other events: {_one_of(self._right, seal.size)} was changed, chain and all"
+        if (after, upto) != (self._right, seal.size):
+            what += f"; by the kept nodes {_one_of(after, upto)}"
+        return after, what
+
+
+def _one_of(after: int, upto: int) -> str:
+    return f"position {upto}" if after + 1 == upto else f"one of the positions {after + 1} to {upto}"
 
 
 def _rows(connection: Connection[Any], part: int) -> Generator[bytes, None, None]:

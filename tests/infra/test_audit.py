@@ -287,20 +287,30 @@ async def test_a_log_that_was_written_anew_is_found_by_one_kept_elsewhere(
     assert isinstance(found.first, type(found.broken[0]))
 
 
+@pytest.mark.parametrize(
+    ("at", "pos", "hint"),
+    [
+        (289, 257, "; by the kept nodes one of the positions 257 to 300"),
+        (100, 1, "; by the kept nodes one of the positions 1 to 256"),
+        (302, 301, ""),
+    ],
+)
 async def test_a_stream_hashed_anew_is_found_and_the_event_narrowed_down(
-    database: Database, checkpoints: Checkpoints, store: EventStore
+    database: Database, checkpoints: Checkpoints, store: EventStore, at: int, pos: int, hint: str
 ) -> None:
     await sealed_log(store, checkpoints)
     events = await store.read_parts({7: 0}, 1_000)
-    rehash = _hashed_anew(events, at=289)
+    rehash = _hashed_anew(events, at)
     with psycopg.connect(database.owner_url, autocommit=True) as owner:
         owner.cursor().executemany("update store.event set body = %s, hash = %s where part = 7 and pos = %s", rehash)
         owner.execute("update store.stream_head set last_hash = %s where part = 7", (rehash[-1][1],))
     assert (await store.verify()).is_intact
     (broken,) = (await audit(store, checkpoints)).broken
-    # 256 are a whole tile, which is as it was kept.
-    assert (broken.part, broken.stream) == (7, events[0].stream)
-    assert broken.what.startswith("checkpoint 1 sealed other events: one of the positions 1 to 300")
+    assert (broken.part, broken.pos, broken.stream, broken.seq) == (7, pos, events[0].stream, pos)
+    sealed = "checkpoint 1 sealed other events: one of the positions 1 to 300"
+    if at > 300:
+        sealed = "checkpoint 2 sealed other events: one of the positions 301 to 303"
+    assert broken.what == f"{sealed} was changed, chain and all{hint}"
 
 
 def _hashed_anew(events: list, at: int) -> list[tuple[bytes, bytes, int]]:  # type: ignore[type-arg]
