@@ -217,6 +217,7 @@ def evolve_hand(hand: Hand, event: Event) -> Hand:
 
 def fold(hand: Hand, events: Iterable[Event]) -> Hand:
     """The hand after all of `events`."""
+    handlers = HANDLERS
     for event in events:
-        hand = HANDLERS[type(event)](hand, event)
+        hand = handlers[type(event)](hand, event)
     return hand

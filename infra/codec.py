@@ -139,9 +139,9 @@ class Codec:
             form, body = self._lifted(stored)
         if form.secrets:
             found = _sealed.decode(body)
-            secret = self._sealer.open(found.hand_id, stored.stream, stored.seq, found.sealed).rstrip()
+            secret = self._sealer.open(found.hand_id, stored.stream, stored.seq, found.sealed)
             # Joined to one text and decoded once: building the event from both halves took as long as opening one.
-            body = body if secret == b"{}" else body[:-1] + b"," + secret[1:]
+            body = body if secret.startswith(b"{}") else body[:-1] + b"," + secret[1:]
         return form, body
 
     def decode_public(self, stored: StoredEvent) -> Event:
