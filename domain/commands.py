@@ -167,6 +167,14 @@ class Void(Command, frozen=True, kw_only=True):
     fresh: Fresh
 
 
+class CommitAnew(Command, frozen=True, kw_only=True):
+    """S2: another commitment for the next hand, where the one that stands may be known: a restored log has lost what
+    came of it. What players gave to the old one is gone with it.
+    """
+
+    fresh: Fresh
+
+
 TableCommand = (
     OpenTable
     | SetClientSeed
@@ -188,6 +196,7 @@ TableCommand = (
     | CloseTable
     | CompleteClose
     | Void
+    | CommitAnew
 )
 
 

@@ -11,6 +11,7 @@ from domain.commands import (
     AutoTopUp,
     ClockAct,
     CloseTable,
+    CommitAnew,
     CompleteClose,
     CompleteLeave,
     CorrectHand,
@@ -101,5 +102,6 @@ _DECIDERS: dict[type, Callable[[Table, Any], Course | Events | Refused]] = {
     ClockAct: decide_hand.clock_act,
     RenewDeadlines: decide_hand.renew,
     Void: decide_hand.void_hand,
+    CommitAnew: decide_hand.commit_anew,
 }
 """Complete over `TableCommand` but for OpenTable; a test checks it."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from domain import shuffle
 from domain.act import recorded
 from domain.cards import Card
-from domain.commands import Act, ClockAct, Fresh, RenewDeadlines, StartHand, Void
+from domain.commands import Act, ClockAct, CommitAnew, Fresh, RenewDeadlines, StartHand, Void
 from domain.consequences import Decks, void
 from domain.course import Course
 from domain.events import (
@@ -176,3 +176,12 @@ def void_hand(table: Table, command: Void) -> Course | Events | Refused:
         return Refused("two_persons", "T12", f"{command.ops} proposed it; another of ops must confirm")
     ops = (table.proposal.proposer, command.ops)
     return _played_on(table, (void(hand, "ops", table.proposal.reason, ops),), command.at_ms, command.fresh)
+
+
+def commit_anew(table: Table, command: CommitAnew) -> Events | Refused:
+    """S2, S6: the seed that was committed to is disclosed unused, and another takes its place."""
+    if running(table) is not None:
+        return Refused("in_hand", "S2", "a hand runs: what it is dealt by is settled")
+    pending = table.next_hand
+    disclosed = () if pending is None else (disclose(table, pending.hand_id, pending.server_seed, used=False),)
+    return (*disclosed, commit(command.fresh))

@@ -529,6 +529,22 @@ class HandExamined(Event, frozen=True, kw_only=True, tag="hand_examined"):
     reason: str
 
 
+class LogRestored(Event, frozen=True, kw_only=True, tag="log_restored"):
+    """DESIGN "Streams and events": the log was restored from an older backup, and two named ops set it going again.
+
+    `events` were in it then, and `vector` is the SHA-256 (hex) over the positions of its parts; `lost` is how many
+    events are known to be lost, by who had passed them. `signature` (hex, Ed25519 under `key`) is over all of it.
+    """
+
+    ops: tuple[str, str]
+    reason: str
+    events: int
+    vector: str
+    lost: int
+    key: str
+    signature: str
+
+
 class SessionOpened(Event, frozen=True, kw_only=True, tag="session_opened"):
     """A page's one-time code was used, by the first who came with it; its stream can be begun only once."""
 
@@ -703,7 +719,8 @@ TABLE_EVENTS: tuple[type[Event], ...] = TableEvent.__args__
 ACCOUNT_EVENTS: tuple[type[Event], ...] = AccountEvent.__args__
 ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined, SessionOpened)
 DISPUTE_EVENTS: tuple[type[Event], ...] = DisputeEvent.__args__
-EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS + DISPUTE_EVENTS
+LOG_EVENTS: tuple[type[Event], ...] = (LogRestored,)
+EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS + DISPUTE_EVENTS + LOG_EVENTS
 
 SECRETS: dict[type[Event], tuple[str, ...]] = {
     HandCommitted: ("server_seed",),

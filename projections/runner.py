@@ -12,6 +12,7 @@ from infra.codec import Codec
 from infra.faults import Fault
 from infra.redis import NUDGE, Message, Publisher, Subscriber
 from infra.store import EventStore
+from infra.witness import Ahead, Witness, missing
 from projections.catalogue import PROJECTIONS
 from projections.engine.log import Log
 from projections.engine.projector import Projector
@@ -21,6 +22,8 @@ from projections.live import NAME as LIVE
 from projections.live import Live
 
 RETRY_S = 1.0
+WITNESS_S = 2.0
+"""How often it is noted outside the database how far the log is, so that a restored older one is noticed."""
 
 log = structlog.get_logger(__name__)
 
@@ -78,6 +81,7 @@ async def _run(
         tasks.create_task(publisher.run())
         tasks.create_task(_kept("nudges", lambda: _nudged(redis_url, tail)))
         tasks.create_task(_kept("tail", tail.run))
+        tasks.create_task(_kept("witness", lambda: _witness(store, redis_url)))
         tasks.create_task(_kept("projector", projector.run))
 
 
@@ -101,6 +105,20 @@ async def _heads(reading: Log) -> dict[int, int]:
         except Fault as fault:
             log.warning("projector_waits", code=fault.code, detail=fault.detail)
             await asyncio.sleep(RETRY_S)
+
+
+async def _witness(store: EventStore, redis_url: str) -> None:
+    """Note how far the log is, for ever. Raises Fault(`log_restored`) where it is shorter than it was."""
+    witness = Witness(redis_url, await store.log_id())
+    known = await witness.last()
+    while True:
+        heads = await store.part_heads()
+        lost = missing(known, heads)
+        if lost:
+            raise Ahead("this process", lost).fault()
+        await witness.note(heads)
+        known = heads
+        await asyncio.sleep(WITNESS_S)
 
 
 async def _nudged(redis_url: str, tail: Tail) -> None:

@@ -22,6 +22,7 @@ from infra.settings import Settings
 from infra.store import EventStore
 from infra.store.connect import APP_ROLE
 from infra.store.migrate import Migration, db_status, migrate
+from infra.witness import ahead
 from services.play.service import Play
 
 PATIENCE_S = 10.0
@@ -117,11 +118,20 @@ async def check_key(store: EventStore, codec: Codec) -> None:
                 raise Fault("wrong_key", f"{detail} ({fault.detail})") from fault
 
 
+async def check_log(store: EventStore, addresses: Addresses) -> None:
+    """That nobody knows of events that the log does not have. Raises Fault(`log_restored`)."""
+    for each in await ahead(store, addresses.application, addresses.redis):
+        raise each.fault()
+
+
 @asynccontextmanager
-async def open_core(settings: Settings, *, readers: int = 4, clock: Clock | None = None) -> AsyncIterator[Core]:
+async def open_core(
+    settings: Settings, *, readers: int = 4, clock: Clock | None = None, restored: bool = False
+) -> AsyncIterator[Core]:
     """Servers, keys, store and play, closed in the other order at the end; the system's clock, unless another is given.
 
-    Raises Fault.
+    Raises Fault, and `log_restored` where an older backup of the log was restored, unless `restored` says that this is
+    known.
     """
     async with AsyncExitStack() as stack:
         keys = load_keys(settings)
@@ -133,6 +143,8 @@ async def open_core(settings: Settings, *, readers: int = 4, clock: Clock | None
         sealer = Sealer(keys.master, entropy)
         codec = Codec(sealer)
         await patiently(lambda: check_key(store, codec))
+        if not restored:
+            await patiently(lambda: check_log(store, addresses))
         yield Core(
             settings=settings,
             addresses=addresses,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from domain.events import (
     DISPUTE_EVENTS,
+    LOG_EVENTS,
     AccountOpened,
     Adjusted,
     BankReturned,
@@ -81,6 +82,7 @@ UNPOSTED: frozenset[type[Event]] = frozenset(
         SeedDisclosed,
         SessionOpened,
         *DISPUTE_EVENTS,
+        *LOG_EVENTS,
     }
 )
 """Events that move no money and decide none: a reader need not even decode them."""

@@ -184,6 +184,12 @@ class Generations:
         if (await self._connection.execute(update, [schema])).rowcount != 1:
             raise Fault("projection_serves", f"{schema} serves now; it cannot be dropped")
 
+    async def forget(self, schema: str) -> None:
+        """Drop a generation though it serves: its rows are of a log that is no more."""
+        update = "update projection.generation set serving = false, state = 'dropping' where schema_name = %s"
+        await self._connection.execute(update, [schema])
+        await self.drop(schema)
+
     async def drop(self, schema: str) -> None:
         """Its rows, and all that is known of it, go."""
         async with self._defining() as cursor:

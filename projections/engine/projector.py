@@ -12,6 +12,7 @@ import structlog
 from infra.faults import Fault
 from infra.leases import LEASE_S, Leases
 from infra.projection_store import Generation, ProjectionWriter, Stopped, WriteStale
+from infra.witness import Ahead, missing
 from projections.engine.applying import Applier, OnCommit, now_ms
 from projections.engine.follower import Follower, definition
 from projections.engine.log import Log
@@ -231,11 +232,6 @@ class Projector:
 
 def refuse_ahead(schema: str, vector: Mapping[int, int], heads: Mapping[int, int]) -> None:
     """Raises Fault(`log_restored`) where a generation has passed events that the log does not have."""
-    ahead = [part for part, pos in vector.items() if pos > heads.get(part, 0)]
-    if ahead:
-        part = min(ahead)
-        raise Fault(
-            "log_restored",
-            f"{schema} has passed position {vector[part]} of part {part}, and the log ends at {heads.get(part, 0)}: an "
-            "older backup was restored. Stop all processes and run `khrap db restored --by NAME --and NAME`",
-        )
+    lost = missing(vector, heads)
+    if lost:
+        raise Ahead(schema, lost).fault()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from services.cli.output import AsJson
 if TYPE_CHECKING:
     from infra.settings import Settings
     from infra.store.migrate import Migration
+    from services.restoring import Restored
 
 app = typer.Typer(
     help="The event store's database: make it, bring it up to date, see how it stands.", no_args_is_help=True
@@ -52,6 +54,44 @@ def status(as_json: AsJson = False) -> None:
             print(f"{name}: {count:,}")
     if any(each.state != "applied" for each in standing):
         raise typer.Exit(FAILS)
+
+
+@app.command()
+def restored(
+    by: Annotated[str, typer.Option("--by", help="Who does this: one of two named ops.", show_default=False)],
+    other: Annotated[str, typer.Option("--and", help="The other of the two.", show_default=False)],
+    reason: Annotated[str, typer.Option(help="What happened, for players and reviewers.", show_default=False)],
+    unnoticed: Annotated[
+        bool, typer.Option("--unnoticed", help="Though nobody knows of events that the log does not have.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """After an older backup was restored: void all running hands, commit anew, and sign that the log was restored.
+
+    With all processes stopped. Projections that had passed what is lost are built anew by the next projector.
+    """
+    from services.cli import output, running
+
+    done = running.run(_restored(running.settings(), (by, other), reason, unnoticed))
+    if as_json:
+        output.print_json(done)
+    else:
+        print(f"{done.events:,} events are restored, {done.lost:,} or more are lost")
+        print(f"{done.voided:,} running hands voided, {done.committed:,} commitments made anew")
+        print(f"to be built anew: {', '.join(done.projections) or 'nothing'}")
+
+
+async def _restored(settings: Settings, ops: tuple[str, str], reason: str, unnoticed: bool) -> Restored:
+    from infra.faults import Fault
+    from services.core import open_core
+    from services.restoring import set_going
+
+    if any(re.fullmatch(r"[a-z0-9_-]{1,64}", each) is None for each in ops) or ops[0] == ops[1]:
+        raise Fault("two_persons", "--by and --and name two different persons, in a-z, 0-9, _ and -")
+    if not 1 <= len(reason.strip()) <= 500:
+        raise Fault("reason", "--reason says in 1 to 500 characters what happened")
+    async with open_core(settings, restored=True) as core:
+        return await set_going(core, ops, reason.strip(), unnoticed=unnoticed)
 
 
 def _migrate(parts: int | None, as_json: bool) -> None:

@@ -245,6 +245,10 @@ def void(ops: str, reason: str = "a broken deck") -> Make:
     return lambda table, at: c.Void(at_ms=at, ops=ops, reason=reason, fresh=fresh(table.hand_no + 2))
 
 
+def commit_anew() -> Make:
+    return lambda table, at: c.CommitAnew(at_ms=at, fresh=fresh(table.hand_no + 90))
+
+
 def halt(reason: str = "a look at the books", *, fault: bool = False) -> Make:
     return lambda _, at: c.HaltTable(at_ms=at, reason=reason, fault=fault)
 

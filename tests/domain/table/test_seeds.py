@@ -18,6 +18,7 @@ from tests.domain.table.given import (
     LIMIT,
     PAUSE,
     act,
+    commit_anew,
     committed,
     disclosed,
     given,
@@ -146,3 +147,15 @@ def test_s6_not_before() -> None:
         assert not [e for e in last.events if isinstance(e, SeedDisclosed)]
         running = last.accepted()
     assert disclosed(1) in running.when(act("anna", "pass")).events
+
+
+def test_s2_s6_a_commitment_that_may_be_known_gives_way_to_another() -> None:
+    """After a restored log: the old seed is disclosed unused, and what players gave to it is gone with it."""
+    before = THREE.table.next_hand
+    assert before is not None
+    gone, anew = THREE.when(commit_anew()).events
+    assert (gone, anew) == (disclosed(1, used=False), committed(90))
+    after = THREE.when(commit_anew()).accepted().table.next_hand
+    assert after is not None
+    assert (after.hand_id, after.client_seeds) == (hand_id(90), ())
+    THREE.deal(SUITS_APART).when(commit_anew()).refused("in_hand", "S2")

@@ -1,0 +1,152 @@
+"""The way back after an older backup of the log was restored. Source: DESIGN "Streams and events", rulebook T12, S2.
+
+What came after the backup is gone from the log, and not from the world: players have seen cards, and seeds may be
+known. So no hand goes on, no commitment stands, and nothing that was worked out of the lost events is kept. The first
+thing that the log then says is that it was restored, signed, and by whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+
+import structlog
+from msgspec import Struct
+
+from domain.commands import CommitAnew, Fresh, HaltTable, ResumeTable, TableCommand, Void
+from domain.events import LogRestored
+from domain.table import Table, running
+from infra.faults import Fault
+from infra.meta import command_id
+from infra.projection_store import Generations
+from infra.store import GENESIS, Appended
+from infra.store.chain import lp
+from infra.witness import Witness, ahead
+from services.core import Core
+from services.play.types import Answer, Caller, Outcome, Request
+from services.play.writing import Draft
+
+STREAM = "log"
+PREFIX = b"khrap-restored/1\x00"
+TABLES = "table-"
+
+log = structlog.get_logger(__name__)
+
+
+class Restored(Struct, frozen=True):
+    """What was done: hands voided, commitments made anew (each void makes one too), projections to be built anew."""
+
+    events: int
+    lost: int
+    voided: int
+    committed: int
+    projections: tuple[str, ...]
+
+
+async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed: bool = False) -> Restored:
+    """Bring a restored log to where play may go on; done again, it does what is left.
+
+    Raises Fault: `not_restored` where nobody is ahead of the log and it is not said that this is known (`unnoticed`),
+    `still_running` while a projector or steward runs.
+    """
+    found = await ahead(core.store, core.addresses.application, core.addresses.redis)
+    if not found and not unnoticed:
+        raise Fault("not_restored", "nobody knows of events that the log does not have; --unnoticed does it anyway")
+    forgotten = await _forget(core, {each.who for each in found})
+    heads = await core.store.part_heads()
+    lost = max((each.lost for each in found), default=0)
+    await _tell(core, ops, reason, heads, lost)
+    voided = committed = 0
+    for stream in await core.store.streams_not_ended(TABLES, "table_closed"):
+        was_voided = await _table(core, stream.removeprefix(TABLES), ops, reason)
+        voided += was_voided
+        committed += 1
+    await Witness(core.addresses.redis, await core.store.log_id()).note(await core.store.part_heads())
+    return Restored(sum(heads.values()), lost, voided, committed, tuple(forgotten))
+
+
+async def _forget(core: Core, ahead_of: set[str]) -> list[str]:
+    """Drop the generations that have passed what is lost. Projectors build them anew, and let them serve then."""
+    async with Generations.open(core.addresses.application) as generations:
+        there = await generations.all()
+        for each in there:
+            if await generations.kept(each.schema):
+                raise Fault("still_running", f"a projector keeps {each.schema} up; stop all processes first")
+        gone = [each.schema for each in there if each.schema in ahead_of]
+        for schema in gone:
+            await generations.forget(schema)
+        return gone
+
+
+def signed_text(ops: tuple[str, str], reason: str, events: int, vector: str, lost: int) -> bytes:
+    """What the signature of a `LogRestored` is over."""
+    parts = (*ops, reason, str(events), vector, str(lost))
+    return PREFIX + b"".join(lp(part.encode()) for part in parts)
+
+
+def vector_digest(heads: Mapping[int, int]) -> str:
+    """The SHA-256 (hex) over `part:position` of all parts with events, in order, a line each."""
+    return sha256("".join(f"{part}:{pos}\n" for part, pos in sorted(heads.items()) if pos).encode()).hexdigest()
+
+
+async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[int, int], lost: int) -> None:
+    """Write that the log was restored: the first thing that follows what was restored."""
+    events, vector = sum(heads.values()), vector_digest(heads)
+    key = core.keys.audit_signing
+    event = LogRestored(
+        ops=ops,
+        reason=reason,
+        events=events,
+        vector=vector,
+        lost=lost,
+        key=key.public_key().public_bytes_raw().hex(),
+        signature=key.sign(signed_text(ops, reason, events, vector, lost)).hex(),
+    )
+    head = await core.store.head(STREAM)
+    request = Request(Caller(ops[0], "ops"), core.entropy.random_bytes(16).hex(), "")
+    draft = Draft(command_id(ops[0], STREAM, request.key), request, core.codec)
+    draft.add(
+        draft.stream(STREAM, head.seq if head else 0, head.hash if head else GENESIS), (event,), core.clock.now_ms()
+    )
+    verdict = await core.store.append(draft.done())
+    if not isinstance(verdict, Appended):
+        raise Fault("still_running", "another process writes to the log; stop all processes first")
+    log.warning("log_restored", ops=ops, reason=reason, events=events, lost=lost)
+
+
+async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -> bool:
+    """Void the hand that runs at a table, or make its commitment anew; whether one was voided."""
+    found = await core.play.table(table_id)
+    assert found is not None, table_id
+    table = found[1]
+    if running(table) is None:
+        await _do(core, table_id, ops[0], lambda at_ms, fresh: CommitAnew(at_ms=at_ms, fresh=fresh))
+        return False
+    halted = table.halt is not None
+    if table.halt is None or not table.halt.fault:
+        # T12: a restored log is a fault alarm, which lets a hand be voided after a card was led.
+        await _do(core, table_id, ops[0], lambda at_ms, _: HaltTable(at_ms=at_ms, reason=reason, fault=True))
+    for each in _voiders(table, ops):
+        await _do(core, table_id, each, _void(each, reason))
+    if not halted:
+        await _do(core, table_id, ops[0], lambda at_ms, _: ResumeTable(at_ms=at_ms, reason=reason))
+    return True
+
+
+def _voiders(table: Table, ops: tuple[str, str]) -> tuple[str, ...]:
+    """Who proposes and who confirms; where one of them had proposed before, or a third had, one word is enough."""
+    proposal = table.proposal
+    if proposal is None or table.hand is None or proposal.hand_id != table.hand.hand_id:
+        return ops
+    return (next(each for each in ops if each != proposal.proposer),)
+
+
+def _void(person: str, reason: str) -> Callable[[int, Fresh], TableCommand]:
+    return lambda at_ms, fresh: Void(at_ms=at_ms, ops=person, reason=reason, fresh=fresh)
+
+
+async def _do(core: Core, table_id: str, person: str, make: Callable[[int, Fresh], TableCommand]) -> None:
+    request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), "restored")
+    outcome: Outcome = await core.play.command(table_id, request, make)
+    if not isinstance(outcome, Answer):
+        raise Fault("still_running", f"table {table_id}: {outcome}")

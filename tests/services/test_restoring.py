@@ -1,0 +1,174 @@
+"""An older backup comes back: it is noticed, nothing runs, and two named ops set it going again. T12, S2."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from domain.events import HandVoided, LogRestored, SeedDisclosed, TableHalted, TableResumed
+from domain.table import running
+from infra.faults import Fault
+from infra.projection_store import Generations
+from infra.settings import Settings
+from infra.witness import Witness
+from projections import runner
+from services.bench.common import temporary_home
+from services.bench.history import Past
+from services.bench.selfplay import EVENINGS, settings_of
+from services.core import Addresses, Core, open_core, servers
+from services.restoring import set_going, signed_text, vector_digest
+
+OPS = ("olga", "otto")
+
+
+@pytest.fixture
+def settings() -> Iterator[Settings]:
+    """A home of its own: a database is to be put back, and what Redis knows of it must be of this test alone."""
+    with temporary_home() as made:
+        yield made
+
+
+async def test_an_older_backup_is_noticed_and_set_going_by_two(settings: Settings) -> None:
+    async with servers(settings) as addresses:
+        async with open_core(settings) as core:
+            in_hand, between = await _past(core, 1), await _past(core, 2)
+            await in_hand.hands(1)
+            await in_hand.part_of_a_hand(25)  # cards are led, seen by all
+            await between.hands(1)
+            before = {past.table_id: await core.play.table(past.table_id) for past in (in_hand, between)}
+            heads = await core.store.part_heads()
+            await _projected(core)
+        _copy(addresses, "khrap", "saved")
+        async with open_core(settings) as core:
+            await (await _past(core, 3)).hands(2)
+            await _projected(core)
+            lost = sum((await core.store.part_heads()).values()) - sum(heads.values())
+        _copy(addresses, "saved", "khrap")
+        with pytest.raises(Fault, match="an older backup was restored") as raised:
+            async with open_core(settings):
+                pass
+        assert raised.value.code == "log_restored"
+        async with open_core(settings, restored=True) as core:
+            with pytest.raises(Fault, match="log_restored"):
+                async with asyncio.timeout(20):
+                    await _projector(core)
+            done = await set_going(core, OPS, "the disk failed")
+            assert (done.events, done.lost, done.voided, done.committed) == (sum(heads.values()), lost, 1, 2)
+            await _check_told(core, heads, lost)
+            for table_id, found in before.items():
+                assert found is not None
+                await _check_table(core, table_id, found[0], voided=table_id == in_hand.table_id)
+        async with open_core(settings) as core:  # it is well again
+            await _projected(core)
+            assert (await core.store.verify()).is_intact
+            with pytest.raises(Fault, match="nobody knows of events"):
+                await set_going(core, OPS, "again")
+
+
+async def test_projections_that_have_passed_what_is_lost_are_built_anew(settings: Settings) -> None:
+    """The log alone was put back; what was worked out of the lost events stood elsewhere."""
+    async with servers(settings) as addresses:
+        async with open_core(settings) as core:
+            await (await _past(core, 1)).hands(2)
+            await _projected(core)
+        with psycopg.connect(_owner(addresses)) as connection:
+            connection.execute(
+                "update projection.checkpoint set pos = pos + 3 where schema_name = 'ledger_v1' and part ="
+                " (select max(part) from store.part_head where last_pos > 0)"
+            )
+        with pytest.raises(Fault, match="ledger_v1 knows of 3 events that the log does not have"):
+            async with open_core(settings):
+                pass
+        async with open_core(settings, restored=True) as core:
+            done = await set_going(core, OPS, "the disk failed")
+            assert (done.lost, done.projections) == (3, ("ledger_v1",))
+        async with open_core(settings) as core:
+            await _projected(core)
+            async with Generations.open(core.addresses.application) as generations:
+                serving = await generations.serving("ledger")
+                assert serving is not None
+                assert await generations.vector(serving.schema) == await core.store.part_heads()
+
+
+async def _past(core: Core, number: int) -> Past:
+    table_id = core.entropy.uuid7(1_700_000_000_000 + number)
+    past = Past(core.store, core.codec, core.sealer, core.entropy, table_id, settings_of(EVENINGS["khrap"]))
+    await past.begin()
+    return past
+
+
+async def _projector(core: Core) -> None:
+    addresses = core.addresses
+    await runner.run(core.store, core.codec, database_url=addresses.application, redis_url=addresses.redis)
+
+
+async def _projected(core: Core) -> None:
+    """Have a projector run until all is projected, and Redis knows how far the log is."""
+    task = asyncio.create_task(_projector(core))
+    heads = await core.store.part_heads()
+    witness = Witness(core.addresses.redis, await core.store.log_id())
+    wanted = {part: pos for part, pos in heads.items() if pos}
+    async with asyncio.timeout(60), Generations.open(core.addresses.application) as generations:
+        while True:
+            there = [await generations.vector(g.schema) == heads and g.serving for g in await generations.all()]
+            if there and all(there) and await witness.last() == wanted:
+                break
+            assert not task.done(), task
+            await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def _check_told(core: Core, heads: dict[int, int], lost: int) -> None:
+    """The log says it, signed."""
+    (stored,) = await core.store.read_stream("log")
+    told = core.codec.decode(stored)
+    assert isinstance(told, LogRestored)
+    assert (told.ops, told.reason, told.lost) == (OPS, "the disk failed", lost)
+    assert told.vector == vector_digest(heads)
+    signed = signed_text(told.ops, told.reason, told.events, told.vector, told.lost)
+    key = core.keys.audit_signing.public_key()
+    key.verify(bytes.fromhex(told.signature), signed)
+    assert told.key == key.public_bytes_raw().hex()
+
+
+async def _check_table(core: Core, table_id: str, version: int, *, voided: bool) -> None:
+    """No hand runs, another is committed to, the old seed is disclosed, and nothing halts the table."""
+    found = await core.play.table(table_id)
+    assert found is not None
+    table = found[1]
+    assert running(table) is None
+    assert table.halt is None
+    steps = await core.play.steps(table_id, version)
+    kinds = [type(step.event) for step in steps]
+    assert (HandVoided in kinds, TableHalted in kinds, TableResumed in kinds) == (voided, voided, voided)
+    disclosed = [step.event for step in steps if isinstance(step.event, SeedDisclosed)]
+    assert [each.used for each in disclosed] == [voided]
+    assert table.next_hand is not None
+    assert table.next_hand.hand_id != disclosed[0].hand_id
+
+
+def _owner(addresses: Addresses) -> str:
+    assert addresses.owner is not None
+    return addresses.owner
+
+
+def _copy(addresses: Addresses, of: str, to: str) -> None:
+    """Put the database `to` where a copy of `of` is."""
+    with psycopg.connect(
+        urlsplit(_owner(addresses))._replace(path="/postgres").geturl(), autocommit=True
+    ) as connection:
+        connection.execute(f'drop database if exists "{to}" with (force)'.encode())
+        connection.execute(f'create database "{to}" template "{of}"'.encode())
+
+
+def test_two_different_persons_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from services.cli.entry import run
+
+    assert run(["db", "restored", "--by", "olga", "--and", "olga", "--reason", "the disk failed"]) == 2
+    assert "two different persons" in capsys.readouterr().err
