@@ -102,9 +102,12 @@ async def _migrate(url: str, folders: Sequence[Folder], parts: int | None) -> li
 async def db_status(url: str, folders: Sequence[Folder] = (STORE,)) -> list[Migration]:
     """Every migration and where it stands. The application's role may ask. Raises `Fault("store_unavailable")`."""
     files = [file for folder in folders for file in _files(folder)]
-    async with await _connect(url) as connection:
-        row = await (await connection.execute("select to_regclass('store.migration') is not null")).fetchone()
-        done = await _done(connection) if row is not None and row[0] else {}
+    try:
+        async with await _connect(url) as connection:
+            row = await (await connection.execute("select to_regclass('store.migration') is not null")).fetchone()
+            done = await _done(connection) if row is not None and row[0] else {}
+    except Unavailable as error:
+        raise Fault("store_unavailable", reason(error)) from error
     return _standing(files, done)
 
 

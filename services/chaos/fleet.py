@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from infra.settings import Settings
+from services.chaos.part import AWAY
 from services.chaos.skew import Skew
 from services.processes import environment, stop
 from services.runtime import Part
@@ -31,7 +32,7 @@ class Member:
         self.log = folder / f"{name}.log"
         self.starts = 0
         self.ended: list[int] = []
-        """The codes with which it ended though nobody had killed it."""
+        """The codes with which it ended though nobody had killed it, nor the store was away as it started."""
         skew = folder / f"{name}.skew"
         self.skew = Skew(skew)
         self._arguments = (part, str(skew))
@@ -50,7 +51,7 @@ class Member:
                 self._since_s = time.monotonic()
                 code = await self._running.wait()
                 away_s, self._away_s = self._away_s, None
-                if away_s is None:
+                if away_s is None and code != AWAY:
                     self.ended.append(code)
                 await asyncio.sleep(AGAIN_S if away_s is None else away_s)
         finally:

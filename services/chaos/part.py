@@ -8,10 +8,14 @@ from typing import cast
 
 import uvloop
 
+from infra.faults import Fault
 from infra.settings import read_settings
 from infra.telemetry import configure_logs
 from services.chaos.skew import Skew, SkewedClock
 from services.runtime import Part, serve
+
+AWAY = 75
+"""The exit code (EX_TEMPFAIL) of a start that found the store away for longer than it waits: start it again."""
 
 
 def main() -> None:
@@ -20,7 +24,12 @@ def main() -> None:
     settings = read_settings()
     configure_logs(settings.log_level)
     clock = SkewedClock(Skew(Path(skew)))
-    uvloop.run(serve(settings, [cast(Part, name)], with_parent=True, clock=clock))
+    try:
+        uvloop.run(serve(settings, [cast(Part, name)], with_parent=True, clock=clock))
+    except Fault as fault:
+        if fault.code != "store_unavailable":
+            raise
+        sys.exit(AWAY)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from psycopg import sql
 from infra.faults import Fault
 from infra.store import EventStore
 from infra.store.migrate import STORE, Folder, db_status, migrate
-from tests.conftest import _execute, _name, with_database
+from tests.conftest import Database, _execute, _name, with_database
 from tests.infra.store.own_server import own_server
 from tests.infra.store.streams import new_stream, write
 
@@ -115,3 +115,20 @@ async def test_an_empty_database_is_told_from_a_store(empty_url: str) -> None:
 async def test_a_server_without_our_roles_has_no_store() -> None:
     with own_server() as server, pytest.raises(Fault, match="store_not_migrated"):
         await EventStore.open(server.url)
+
+
+async def test_a_connection_that_is_lost_while_it_is_asked_is_a_fault_that_may_pass(database: Database) -> None:
+    async with await psycopg.AsyncConnection.connect(database.owner_url) as owner:
+        await owner.execute("lock table store.migration in access exclusive mode")
+        asking = asyncio.create_task(db_status(database.app_url))
+        ended = 0
+        while not ended:
+            found = await owner.execute(
+                "select count(pg_terminate_backend(pid)) from pg_locks"
+                " where not granted and relation = 'store.migration'::regclass"
+            )
+            row = await found.fetchone()
+            assert row is not None
+            ended = row[0]
+        with pytest.raises(Fault, match="store_unavailable"):
+            await asking
