@@ -72,7 +72,8 @@ Entry = Annotated[
 class DisputeNow(Struct, frozen=True, kw_only=True):
     """A dispute and its course. `due_ms` is when the clock has to do with it, null once it is closed.
 
-    `overdue` counts the deadlines missed for it. `erased`: its texts are gone for good.
+    `players` were dealt into the hand, in seat order. `overdue` counts the deadlines missed for it. `erased`: its texts
+    are gone for good.
     """
 
     dispute_id: str
@@ -82,6 +83,7 @@ class DisputeNow(Struct, frozen=True, kw_only=True):
     currency: str
     opener: str
     role: str
+    players: tuple[str, ...]
     opened_ms: int
     phase: Phase
     outcome: str | None

@@ -22,6 +22,7 @@ from domain.disputes.commands import (
 )
 from domain.disputes.dispute import dealt_in, due_ms
 from domain.events import OpenedAs
+from domain.refusal import Refused
 from projections.disputes import disputes
 from services.api.auth import caller_of
 from services.api.bodies import Body, Nothing
@@ -40,11 +41,11 @@ from services.api.forms import EXAMPLE_HAND, Cursor, DisputeId, HandId, Number, 
 from services.api.house import house
 from services.api.operation import Operation, described
 from services.api.paging import check_cursor
-from services.api.problems import Rejection, unless_answered
+from services.api.problems import Refusing, Rejection, unless_answered
 from services.api.roles import COMPLIANCE, DISPUTERS, PLAYER, Rule
 from services.api.writes import written
 from services.disputes.service import Make, Seal
-from services.disputes.types import DisputeAnswer, DisputeRead
+from services.disputes.types import CorrectionPreview, DisputeAnswer, DisputeRead
 from services.play import types as play
 
 Incoming = Request[Any, Any, Any]
@@ -250,6 +251,31 @@ class Disputes(Controller):
 
         return await _done(request, dispute_id, asked, make, writes=True)
 
+    @get(
+        "/{dispute_id:str}/correction",
+        opt=described(
+            Operation(
+                tag="disputes",
+                summary="What a correction would come to",
+                description="For those who sign it: by rules and books alike, at the table as it stands (R5).",
+                rule=COMPLIANCE,
+                answer=CorrectionPreview,
+                refusals=("nothing_to_correct", "not_offered", "in_hand"),
+                problems=("not_found",),
+            )
+        ),
+    )
+    async def preview(self, request: Incoming, dispute_id: DisputeId) -> CorrectionPreview:
+        """R5: the figures follow from the rules, and are nobody's choice."""
+        rooms = house(request).disputes
+        dispute = await rooms.dispute(dispute_id)
+        if dispute is None or not _his(caller_of(request), dispute):
+            raise _no_dispute(dispute_id)
+        found = await rooms.correction(dispute_id, dispute)
+        if isinstance(found, Refused):
+            raise Refusing(play.Refusal(found, 0), shows_game=False)
+        return found
+
     @post(
         "/{dispute_id:str}/proposals/{proposal:int}/approve",
         status_code=200,
@@ -376,6 +402,7 @@ def _now(dispute_id: str, found: DisputeRead) -> DisputeNow:
         currency=dispute.currency,
         opener=dispute.opener,
         role=dispute.role,
+        players=tuple(p.player for p in dispute.players),
         opened_ms=dispute.opened_ms,
         phase=phase.__struct_config__.tag,  # type: ignore[arg-type]
         outcome=None if isinstance(phase, Open) else phase.outcome,

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from domain.disputes.commands import DisputeCommand, Reviewer
+from domain.refusal import Refused
 from infra.dispute_keys import DisputeKeys
 from infra.faults import Fault
 from infra.projection_store import ProjectionReader
@@ -26,7 +27,7 @@ from services.api.forms import UUID7
 from services.books import open_books
 from services.cli.looking import CONSOLE, person
 from services.disputes.service import Disputes, Seal
-from services.disputes.types import DisputeAnswer, DisputeRead
+from services.disputes.types import CorrectionPreview, DisputeAnswer, DisputeRead
 from services.play.types import Caller, KeyReused, NotFound, Refusal, Request
 
 PAGE = 200
@@ -106,6 +107,18 @@ def _answered(outcome: object) -> DisputeAnswer:
             raise AssertionError("each command has a key of its own")
         case _:
             raise AssertionError(type(outcome))
+
+
+async def previewed(settings: Settings, dispute_id: str) -> CorrectionPreview:
+    """R5: what a correction would come to. Raises Fault that says why there is none."""
+    async with open_room(settings) as room:
+        dispute = await room.disputes.dispute(is_id(dispute_id, "dispute"))
+        if dispute is None:
+            raise Fault("dispute", f"there is no dispute {dispute_id}")
+        found = await room.disputes.correction(dispute_id, dispute)
+        if isinstance(found, Refused):
+            raise Fault(found.code, f"{found.detail} ({found.clause})")
+        return found
 
 
 async def course(settings: Settings, dispute_id: str) -> DisputeRead:

@@ -18,6 +18,7 @@ from domain.events import (
     CompensationProposed,
     CorrectionProposed,
     DisputeEvent,
+    HandCorrected,
     OpenedAs,
     ProposalApproved,
     ProposalDropped,
@@ -33,7 +34,14 @@ from infra.store import GENESIS, Appended, Conflict, Duplicate, EventStore, Stor
 from services.disputes.correcting import correctable
 from services.disputes.facts import ended_hand, reviewer
 from services.disputes.showing import shown
-from services.disputes.types import DisputeAnswer, DisputeOutcome, DisputeRead, EndedHand
+from services.disputes.types import (
+    Corrected,
+    CorrectionPreview,
+    DisputeAnswer,
+    DisputeOutcome,
+    DisputeRead,
+    EndedHand,
+)
 from services.play.service import Play, table_stream
 from services.play.types import KeyReused, NotFound, Refusal, Request
 from services.play.writing import Draft, StreamDraft, same_request
@@ -249,26 +257,57 @@ class Disputes:
     async def _correct(
         self, draft: Draft, dispute_id: str, dispute: Dispute, proposal: Proposal, approver: str, at_ms: int
     ) -> Refused | None:
+        reviewers = (proposal.reviewer, approver)
+        corrected = await self._corrected(dispute_id, dispute, reviewers, at_ms)
+        if isinstance(corrected, Refused):
+            return corrected
+        # Read after the table: where that has grown since, the append finds it elsewhere and all is decided anew.
+        head = await self._store.head(table_stream(dispute.table_id))
+        assert head is not None, dispute.table_id
+        version, table, at_ms = corrected.version, corrected.table, max(at_ms, corrected.table.at_ms)
+        previous = head.hash if head.seq == version else bytes(32)
+        to: StreamDraft = draft.stream(table_stream(dispute.table_id), version, previous)
+        draft.add(to, corrected.events, at_ms)
+        return await self._play.accounts.move(draft, table, corrected.events, dispute.table_id, at_ms)
+
+    async def correction(self, dispute_id: str, dispute: Dispute) -> CorrectionPreview | Refused:
+        """R5: what a correction would come to now, for those who sign it. Raises Fault."""
+        corrected = await self._corrected(dispute_id, dispute, ("", ""), self._clock.now_ms())
+        if isinstance(corrected, Refused):
+            return corrected
+        event = corrected.events[0]
+        assert isinstance(event, HandCorrected)
+        return CorrectionPreview(
+            hand_id=event.hand_id,
+            basis=event.basis,
+            recorded=corrected.recorded,
+            result=event.result,
+            players=event.players,
+            bank_due=event.bank_due,
+            bank_moved=event.bank_moved,
+            commission_due=event.commission_due,
+            resumes=event.resumes,
+        )
+
+    async def _corrected(
+        self, dispute_id: str, dispute: Dispute, reviewers: tuple[str, str], at_ms: int
+    ) -> Corrected | Refused:
+        """The table as it is now, and the events by which the hand is put right there."""
         hand = await self.hand(dispute.hand_id)
         assert hand is not None, dispute.hand_id
         found = await correctable(self._store, self._codec, hand)
         if isinstance(found, Refused):
             return found
-        stream = table_stream(dispute.table_id)
         current = await self._play.table(dispute.table_id)
-        head = await self._store.head(stream)
-        assert current is not None, stream
-        assert head is not None, stream
+        assert current is not None, dispute.table_id
         version, table = current
-        to: StreamDraft = draft.stream(stream, version, head.hash if head.seq == version else bytes(32))
-        at_ms = max(at_ms, table.at_ms)
         events = decide_table(
             table,
             CorrectHand(
-                at_ms=at_ms,
+                at_ms=max(at_ms, table.at_ms),
                 hand_id=hand.hand_id,
                 dispute_id=dispute_id,
-                reviewers=(proposal.reviewer, approver),
+                reviewers=reviewers,
                 basis=found.dispute.basis,
                 players=hand.players,
                 recorded=found.dispute.recorded,
@@ -276,10 +315,7 @@ class Disputes:
                 resumes=found.is_last,
             ),
         )
-        if isinstance(events, Refused):
-            return events
-        draft.add(to, events, at_ms)
-        return await self._play.accounts.move(draft, table, events, dispute.table_id, at_ms)
+        return events if isinstance(events, Refused) else Corrected(version, table, found.dispute.recorded, events)
 
     async def _read(self, dispute_id: str) -> Read | None:
         stored = await self._store.read_stream(dispute_stream(dispute_id))

@@ -7,7 +7,8 @@ from typing import Any
 from msgspec import Struct
 
 from domain.disputes import Dispute
-from domain.events import DealtIn, Event, EvidenceFrozen
+from domain.events import CorrectionBasis, DealtIn, Event, EvidenceFrozen, PlayerCorrected, Result
+from domain.table import Table
 from services.play.types import KeyReused, NotFound, Refusal
 
 
@@ -21,6 +22,33 @@ class EndedHand(Struct, frozen=True, kw_only=True):
     ended_ms: int
     events: tuple[Event, ...]
     evidence: EvidenceFrozen
+
+
+class Corrected(Struct, frozen=True):
+    """R5: a table and its number, what was recorded of the hand, and the events that put it right there."""
+
+    version: int
+    table: Table
+    recorded: Result
+    events: tuple[Event, ...]
+
+
+class CorrectionPreview(Struct, frozen=True, kw_only=True):
+    """R5: what a correction would come to: `result` in place of `recorded`, on the ground of `basis`.
+
+    Of each of `players` what is `due` to him, below zero from him, and what of it can be `moved`: to his purse or,
+    where he has gone, his account; the rest the house bears. `resumes`: whether the table goes on by it.
+    """
+
+    hand_id: str
+    basis: CorrectionBasis
+    recorded: Result
+    result: Result
+    players: tuple[PlayerCorrected, ...]
+    bank_due: int
+    bank_moved: int
+    commission_due: int
+    resumes: bool
 
 
 class DisputeAnswer(Struct, frozen=True, kw_only=True):

@@ -152,6 +152,26 @@ def compensate(
 
 
 @app.command()
+def preview(dispute: DisputeId, as_json: AsJson = False) -> None:
+    """What a correction would come to, for those who sign it."""
+    from services.cli import output, running
+    from services.cli.reviewing import previewed
+
+    found = running.run(previewed(running.settings(), dispute))
+    if as_json:
+        output.print_json(found)
+        return
+    ground = "the result by the rules" if found.basis == "rules" else "all antes and top-ups back"
+    print(f"hand {found.hand_id}: {ground}; the table {'goes on' if found.resumes else 'stays halted'}")
+    rows: list[tuple[str, str, str, str]] = [
+        (p.player, output.amount(p.due), output.amount(p.moved), p.to) for p in found.players
+    ]
+    rows += [("bank", output.amount(found.bank_due), output.amount(found.bank_moved), "bank")]
+    rows += [("commission", output.amount(found.commission_due), "", "house")]
+    output.print_table(("who", "due", "moved", "to"), rows, numbers=("due", "moved"))
+
+
+@app.command()
 def correct(dispute: DisputeId, text: Text, as_json: AsJson = False) -> None:
     """Propose to have a wrongly settled hand put right; another must approve it."""
     from domain.disputes.commands import ProposeCorrection

@@ -54,6 +54,10 @@ async def test_r5_a_wrong_settlement_is_put_right_by_two_and_the_table_goes_on(
     body = {"hand_id": hand_id, "statement": "I have too little."}
     dispute = f"/v1/disputes/{(await node.as_(anna).did('/v1/disputes', body))['dispute_id']}"
     await rita.did(f"{dispute}/verdict", {"outcome": "upheld", "text": "The books say so too."})
+    preview = await rita.saw(f"{dispute}/correction")
+    assert (preview["basis"], preview["bank_due"], preview["resumes"]) == ("rules", 0, True)
+    ((due, moved, to),) = [(p["due"], p["moved"], p["to"]) for p in preview["players"]]
+    assert (due, moved, to) == (-7, -7, "purse")
     proposed = await rita.did(f"{dispute}/corrections", {"text": "7 units too many"})
     approve = f"{dispute}/proposals/{proposed['proposal']}/approve"
     assert (await rita.post(approve)).json()["code"] == "two_persons"

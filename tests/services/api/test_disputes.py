@@ -257,6 +257,10 @@ async def test_r5_a_hand_that_the_books_hold_for_right_is_not_corrected(node: No
     dispute_id = await quick.upheld()
     refused = await quick.reviewer("rita").post(f"/v1/disputes/{dispute_id}/corrections", {"text": "x"})
     assert code(refused) == (409, "nothing_to_correct", "R5")
+    preview = await quick.reviewer("rita").get(f"/v1/disputes/{dispute_id}/correction")
+    assert code(preview) == (409, "nothing_to_correct", "R5")
+    for stranger in (quick.reviewer(quick.anna), quick.player(quick.anna)):
+        assert (await stranger.get(f"/v1/disputes/{dispute_id}/correction")).status_code in (403, 404)
 
 
 async def test_r6_erased_texts_are_read_by_nobody_and_the_chain_is_whole(

@@ -53,6 +53,7 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("post", "/v1/disputes/{dispute_id}/verdict"): ("compliance",),
     ("post", "/v1/disputes/{dispute_id}/compensations"): ("compliance",),
     ("post", "/v1/disputes/{dispute_id}/corrections"): ("compliance",),
+    ("get", "/v1/disputes/{dispute_id}/correction"): ("compliance",),
     ("post", "/v1/disputes/{dispute_id}/proposals/{proposal}/approve"): ("compliance",),
     ("post", "/v1/disputes/{dispute_id}/proposals/{proposal}/drop"): ("compliance",),
     ("post", "/v1/disputes/{dispute_id}/close"): ("compliance",),
