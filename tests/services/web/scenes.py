@@ -151,3 +151,8 @@ async def blind(node: Node, *players: str, **settings: Any) -> Scene:
 async def voided(node: Node, *players: str, **settings: Any) -> Scene:
     """T12, H6: two of ops void the hand after the declaration."""
     return await play(node, players, {"*": ("khrap", "help")}, void_after="khrap", **settings)
+
+
+async def full(node: Node, *players: str, **settings: Any) -> Scene:
+    """F1: a table of twelve, all in play."""
+    return await play(node, players, {"*": ("frap", "whist")}, options={"game": "frap"}, **settings)

@@ -34,6 +34,7 @@ async def hands(node: Node) -> AsyncIterator[dict[str, Scene]]:
         "fines": await scenes.pyatok_with_fines(node, "anna", "boris", "vera", "gleb"),
         "flown": await scenes.flown(node, "anna", "boris", "vera"),
         "blind": await scenes.blind(node, "anna", "boris", "vera", "gleb", "dina"),
+        "full": await scenes.full(node, "a" * 64, *(f"guest-{i}-with-a-name" for i in range(11))),
         "voided": await scenes.voided(node, "anna", "boris", "vera", seed_disclosure="compliance_only"),
     }
 
@@ -191,6 +192,41 @@ async def test_every_step_shows_the_table_as_the_api_has_it(
             assert shown["bank"] == shown["bankrow"] == bank
             assert shown["clauses"] == step["clauses"]
             await page.keyboard.press("ArrowRight")
+
+
+OVERLAPS = """
+() => {
+  const box = (e) => e.getBoundingClientRect();
+  const text = (e) => e.textContent.trim().slice(0, 20);
+  const beside = (a, b) => a.right <= b.left + 1 || b.right <= a.left + 1;
+  const above = (a, b) => a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+  const apart = (a, b) => beside(box(a), box(b)) || above(box(a), box(b));
+  const things = [...document.querySelectorAll('.seat, .middle .pile, .middle .bank')];
+  const pairs = things.flatMap((a, i) => things.slice(i + 1).map((b) => [a, b]));
+  const found = pairs.filter(([a, b]) => !apart(a, b)).map(([a, b]) => `${text(a)} / ${text(b)}`);
+  for (const card of document.querySelectorAll('.seat .card')) {
+    const seat = card.closest('.seat');
+    if (box(card).right > box(seat).right) found.push(`${text(seat)}: a card sticks out`);
+  }
+  return found;
+}
+"""
+
+
+@SIZES
+@pytest.mark.parametrize("kind", ["fines", "flown", "blind", "full"])
+async def test_seats_and_pile_lie_apart_and_hold_their_cards(
+    node: Node, chrome: Browser, hands: dict[str, Scene], size: Size, kind: str
+) -> None:
+    steps = (await seen_by_api(node, hands[kind]))["steps"]
+    most = max(range(len(steps)), key=lambda i: max(p["cards"] for p in steps[i]["hand"]["players"]))
+    trick = max(range(len(steps)), key=lambda i: len(steps[i]["hand"]["trick"]))
+    async with visit(chrome, node.url, size=size) as here:
+        page = await opened(here, node, hands[kind])
+        for step in (3, most + 1, trick + 1, len(steps)):
+            await page.evaluate(f"location.hash = 'step={step}'")
+            await expect(page.locator(".count")).to_contain_text(f"{step} of")
+            assert await page.evaluate(OVERLAPS) == [], step
 
 
 @SIZES

@@ -10,7 +10,7 @@ from services.web.language import language_of
 from services.web.pages import ASSETS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-PATHS = ("/", "/ops")
+PATHS = ("/", "/ops", "/review", "/hands/018f0000-0000-7000-8000-0000000000aa")
 
 
 @pytest.mark.parametrize("path", PATHS)

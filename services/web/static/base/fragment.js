@@ -1,6 +1,7 @@
 // What the address says behind `#`: `#step=12`. It never leaves the browser, so a one-time code may stand there.
 
-export const fragment = () => new URLSearchParams(location.hash.slice(1));
+/** Its parts, of the address as it is or of `url`. */
+export const fragment = (url = location.href) => new URLSearchParams(new URL(url).hash.slice(1));
 
 /** Set (or with null take away) parts of the fragment in place: no new entry in the history. */
 export function setFragment(changes) {

@@ -14,6 +14,7 @@ const SUITS = "khrap_suits";
 export const LINKS = [
   { path: "/", word: "nav.home", roles: null },
   { path: "/review", word: "nav.review", roles: ["player", "compliance"] },
+  { path: "/reports", word: "nav.reports", roles: ["operator", "compliance"] },
   { path: "/ops", word: "nav.ops", roles: ["ops"] },
 ];
 

@@ -3,7 +3,7 @@
 export const WORDS = {
   en: {
     "site": "Khrap", "nav": "Pages", "skip": "To the content", "language": "Language", "suits": "Four-colour suits",
-    "nav.home": "Start", "nav.review": "Hands", "nav.ops": "Operation", "session.none": "Not signed in", "session.out": "Sign out",
+    "nav.home": "Start", "nav.review": "Hands", "nav.ops": "Operation", "nav.reports": "Reports", "session.none": "Not signed in", "session.out": "Sign out",
     "session.until": "signed in until {at}", "loading": "Loading…", "retry": "Try again",
     "role.player": "player", "role.cashier": "cashier", "role.operator": "operator", "role.compliance": "compliance",
     "role.ops": "ops", "problem.unreachable": "The server does not answer",
@@ -17,7 +17,7 @@ export const WORDS = {
   },
   ru: {
     "site": "Храп", "nav": "Страницы", "skip": "К содержанию", "language": "Язык", "suits": "Масти в четыре цвета",
-    "nav.home": "Начало", "nav.review": "Раздачи", "nav.ops": "Эксплуатация", "session.none": "Вы не вошли", "session.out": "Выйти",
+    "nav.home": "Начало", "nav.review": "Раздачи", "nav.ops": "Эксплуатация", "nav.reports": "Отчёты", "session.none": "Вы не вошли", "session.out": "Выйти",
     "session.until": "вход действует до {at}", "loading": "Загрузка…", "retry": "Ещё раз",
     "role.player": "игрок", "role.cashier": "кассир", "role.operator": "оператор", "role.compliance": "проверяющий",
     "role.ops": "служба эксплуатации", "problem.unreachable": "Сервер не отвечает",

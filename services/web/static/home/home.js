@@ -46,7 +46,7 @@ function Tables() {
   if (problem) return html`<${ProblemBox} problem=${problem} retry=${again} />`;
   if (!value) return html`<${Loading} />`;
   if (!value.tables.length) return html`<p class="muted">${t("home.no_tables")}</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="tables"><table class="grid">
+  return html`<div class="scroll" tabindex="0"><table class="grid">
     <thead><tr><th>${t("home.table")}</th><th>${t("home.game")}</th><th class="number">${t("home.stake")}</th>
       <th class="number">${t("home.seats")}</th><th class="number">${t("home.bank")}</th>
       <th class="number">${t("home.hands")}</th></tr></thead>

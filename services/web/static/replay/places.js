@@ -8,7 +8,7 @@ function wide(count) {
   const sides = count >= 4 ? 1 : 0;
   const below = count <= 6 ? 1 : Math.ceil((count - 2) / 2);
   const above = count - below - 2 * sides;
-  const reach = (n) => (n <= 2 ? 20 : 34);
+  const reach = (n) => (n <= 2 ? 20 : 36);
   const bottom = evenly(below, 50 + reach(below), 50 - reach(below)).map((x) => [x, 83]);
   const top = evenly(above, 50 - reach(above), 50 + reach(above)).map((x) => [x, 17]);
   // Clockwise from the middle of the lower side: its left half, the left side, above, the right side, its right half.
@@ -23,7 +23,7 @@ function tall(count) {
   const above = (count - 1) % 2 === 0 ? 2 : 1;
   const side = (count - 1 - above) / 2;
   const rows = side + 2;
-  const y = (row) => 100 - (row + 0.5) * (100 / rows);
+  const y = (row) => (rows === 2 ? [84, 16][row] : 100 - (row + 0.5) * (100 / rows));
   const column = evenly(side, 1, side).map(y);
   const top = (above === 2 ? [25, 75] : [50]).map((x) => [x, y(rows - 1)]);
   const left = column.map((at) => [17, at]);

@@ -99,12 +99,13 @@ function Head({ replay, session, reason, mine, setSeat }) {
       <p class="muted">${t("hand.stake")} ${money(hand.stake, language())} ${hand.currency} · ${t("hand.started")} ${moment(hand.started_ms)} ·
         <span title=${hand.hand_id}> <code>${hand.hand_id}</code></span></p></div>
     <div class="tools">
-      ${open ? html`<label class="eyes"><span>${t("eyes")}</span><select value=${seat ?? ""} onChange=${(e) => setSeat(e.target.value === "" ? null : Number(e.target.value))}>
+      ${open ? html`<label class="eyes"><span aria-hidden="true">${t("eyes")}</span><select aria-label=${t("eyes")} value=${seat ?? ""} onChange=${(e) => setSeat(e.target.value === "" ? null : Number(e.target.value))}>
           <option value="">${t("eyes.all")}</option>
           ${hand.players.filter((p) => !own || p.seat === mine).map((p) => html`<option value=${p.seat}>${own ? t("eyes.own") : t("eyes.seat", { player: p.player })}</option>`)}
         </select></label>` : html`<p class="closed muted">${t("eyes.closed")}</p>`}
       <a class="button" href=${download("file")} download=${`hand-${hand.hand_id}.json`}>${t("hand.file")}</a>
       ${!own && html`<a class="button" href=${download("bundle")} download=${`bundle-${hand.hand_id}.json`}>${t("hand.bundle")}</a>`}
+      <a class="button" href=${`/disputes/new?hand=${hand.hand_id}`}>${t("hand.dispute")}</a>
     </div>
   </div>`;
 }

@@ -20,7 +20,7 @@ export function Table({ step, before, first }) {
   const { rows, of } = places(around.length);
   const place = new Map(around.map((p, i) => [p.seat, of[i]]));
   const trick = trickOf(step, before);
-  return html`<div class="table${rows === 2 ? " two-rows" : ""}" style=${{ "--rows": rows }} role="group" aria-label=${t("table")}>
+  return html`<div class="table${rows === 2 ? " two-rows" : ""}${rows > 4 ? " long" : ""}${around.length > 6 ? " crowd" : ""}" style=${{ "--rows": rows }} role="group" aria-label=${t("table")}>
     <div class="felt"></div>
     <${Middle} hand=${hand} />
     ${trick.cards.map(({ seat, card }) => html`<div class="played" key=${card} style=${place.get(seat)}>

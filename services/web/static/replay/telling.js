@@ -24,8 +24,9 @@ function message(event, hand) {
       return event.circle > 1 ? told("trump_turned.again", { card, n: event.circle }) : told(event.type, { card });
     }
     case "declared": return told(event.type, { word: html`<em>${t(`word.${event.do}`)}</em>` });
-    case "cards_discarded": return told(event.type, { cards: some });
+    case "cards_discarded": return event.count ? told(event.type, { cards: some }) : told("cards_discarded.none");
     case "cards_drawn": {
+      if (!event.count && !event.trump_card) return told("cards_drawn.none");
       if (!event.trump_card) return told(event.type, { cards: some });
       const card = html`<${InlineCard} card=${event.trump_card} />`;
       return event.count ? told("cards_drawn.both", { card, cards: some }) : told("cards_drawn.trump", { card });

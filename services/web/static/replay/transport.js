@@ -9,7 +9,7 @@ const SPEEDS = [0.5, 1, 2, 4];
 const ADDRESS_MS = 200; // browsers forbid writing the address too often
 
 const clamp = (value, last) => Math.min(Math.max(value, 0), last);
-const addressed = (last) => clamp((Number.parseInt(fragment().get("step"), 10) || 1) - 1, last);
+const addressed = (last, url) => clamp((Number.parseInt(fragment(url).get("step"), 10) || 1) - 1, last);
 
 /** The step that is shown, from 0, and the acts that change it. */
 export function useTransport(count) {
@@ -26,7 +26,8 @@ export function useTransport(count) {
     setPlaying(!playing);
   };
   useEffect(() => {
-    const jump = () => fragment().has("step") && go(addressed(last));
+    // By the event's own address: the one of the page may be written anew before the event comes.
+    const jump = ({ newURL }) => fragment(newURL).has("step") && go(addressed(last, newURL));
     addEventListener("hashchange", jump);
     return () => removeEventListener("hashchange", jump);
   }, [last]);

@@ -37,9 +37,9 @@ function playerLines(working, player) {
 const Equal = ({ same }) => html`<td class="equal ${same ? "good" : "bad"}"><span aria-hidden="true">${same ? "✓" : "✗"}</span>
   <span class="hidden">${same ? t("yes") : t("no")}</span></td>`;
 
-const Line = ({ label, how, clauses, ours, theirs, show }) => html`<tr>
+const Line = ({ label, how, clauses, ours, theirs, show, words }) => html`<tr>
   <th scope="row"><span>${label}</span> <${Clauses} clauses=${clauses} /><small>${how}</small></th>
-  <td class="number">${show(ours)}</td><td class="number">${show(theirs)}</td><${Equal} same=${ours === theirs} /></tr>`;
+  <td class="number ${words ? "words" : ""}">${show(ours)}</td><td class="number ${words ? "words" : ""}">${show(theirs)}</td><${Equal} same=${ours === theirs} /></tr>`;
 
 const Group = ({ name, note, children }) => html`<table class="grid lines">
   <caption><b>${name}</b>${note && html` <span class="muted">${note}</span>`}</caption>
@@ -65,8 +65,8 @@ export function Working({ working }) {
           <td class="number">${sum(working.per_trick)}</td><td></td><td></td></tr>`}
         <${Line} label=${t("working.carried")} clauses=${working.end_clauses} how=${carried + left} show=${sum}
           ours=${result.carried_bank} theirs=${recorded.carried_bank} />
-        <${Line} label=${t("working.next")} clauses=${[]} ours=${result.next_dealer} theirs=${recorded.next_dealer} show=${named} />
-        <${Line} label=${t("working.end")} clauses=${[]} ours=${result.ending} theirs=${recorded.ending} show=${(e) => t(`ending.${e}`)} />
+        <${Line} label=${t("working.next")} clauses=${[]} ours=${result.next_dealer} theirs=${recorded.next_dealer} show=${named} words />
+        <${Line} label=${t("working.end")} clauses=${[]} ours=${result.ending} theirs=${recorded.ending} show=${(e) => t(`ending.${e}`)} words />
       <//>
       ${players.map((player) => html`<${Group} key=${player.seat} name=${player.player}
           note=${isVoid ? "" : t(`status.${player.status}`) + (player.status === "passed" ? "" : `, ${t("tricks", { n: player.tricks })}`)}>

@@ -1,13 +1,23 @@
-// Hands that are over: /review. What is searched for stands in the address, so that a search is a link.
+// Hands that are over: /review, and beside them disputes and signals. What is searched for stands in the address, so that
+// a search is a link.
 
 import { html, useEffect, useState } from "/assets/vendor/preact.js";
 import { Problem, get } from "/assets/base/api.js";
 import { addWords, language, moment, t } from "/assets/base/language.js";
 import { change, money, parseMoney } from "/assets/base/money.js";
 import { Loading, ProblemBox, show } from "/assets/base/page.js";
+import { Disputes } from "/assets/review/disputes.js";
+import { Signals } from "/assets/review/signals.js";
 import { WORDS } from "/assets/review/words.js";
 
 addWords(WORDS);
+
+/** By `?show=`: what is shown, and to whom. */
+const VIEWS = {
+  hands: { view: Search, path: "/review", roles: ["player", "compliance"] },
+  disputes: { view: Disputes, path: "/review?show=disputes", roles: ["player", "compliance"] },
+  signals: { view: Signals, path: "/review?show=signals", roles: ["compliance"] },
+};
 
 const FLAGS = ["fined", "fine_capped", "redrawn", "helicopter", "blind", "four_aces", "uncontested", "voided", "voided_by_ops"];
 const FIELDS = ["player", "table_id", "hand_id", "from", "to", "min", "max", "flag"];
@@ -26,7 +36,11 @@ const queryOf = ({ player, table_id, from, to, min, max, flag }) => ({
 function Review({ session }) {
   if (session === null) return html`<${ProblemBox} problem=${new Problem({ code: "not_authenticated" })} />`;
   if (!["player", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "" })} />`;
-  return html`<${Search} session=${session} />`;
+  const open = Object.entries(VIEWS).filter(([, { roles }]) => roles.includes(session.role));
+  const [shown, { view: View }] = open.find(([name]) => name === new URLSearchParams(location.search).get("show")) ?? open[0];
+  return html`<nav class="tabs" aria-label=${t("review.views")}>${open.map(([name, { path }]) => html`<a key=${name} href=${path}
+      aria-current=${name === shown ? "page" : undefined}>${t(`review.view.${name}`)}</a>`)}</nav>
+    <${View} session=${session} language=${language()} />`;
 }
 
 function Search({ session }) {

@@ -2,6 +2,7 @@
 
 export const WORDS = {
   en: {
+    "review.views": "What is shown", "review.view.hands": "Hands", "review.view.disputes": "Disputes", "review.view.signals": "Signals",
     "review.title.player": "Your hands", "review.title.compliance": "Hands", "review.form": "Search",
     "review.player": "Player", "review.table": "Table", "review.hand": "Hand", "review.from": "From (UTC)", "review.to": "To (UTC)", "review.min": "Bank from",
     "review.max": "Bank to", "review.flag": "What was in it", "review.any": "anything", "review.search": "Search", "review.clear": "Clear",
@@ -14,6 +15,7 @@ export const WORDS = {
     "ending.played": "played", "ending.four_aces": "four aces", "ending.uncontested": "uncontested", "ending.voided": "voided",
   },
   ru: {
+    "review.views": "Что показано", "review.view.hands": "Раздачи", "review.view.disputes": "Споры", "review.view.signals": "Сигналы",
     "review.title.player": "Ваши раздачи", "review.title.compliance": "Раздачи", "review.form": "Поиск",
     "review.player": "Игрок", "review.table": "Стол", "review.hand": "Раздача", "review.from": "С (UTC)", "review.to": "По (UTC)", "review.min": "Банк от",
     "review.max": "Банк до", "review.flag": "Что в ней было", "review.any": "что угодно", "review.search": "Найти", "review.clear": "Очистить",

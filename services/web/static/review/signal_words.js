@@ -1,0 +1,36 @@
+// Words of the signals. The definitions are those of the service: a test compares them.
+
+export const WORDS = {
+  en: {
+    "signals": "Signals", "signals.text": "Counted from what all could see of hands that are over. They prove nothing: look at the hands, and decide.",
+    "signals.about": "What is counted, and from where on it is listed", "signals.kind": "Signal", "signals.definition": "Definition", "signals.all": "all", "signals.player": "Player, or one of a pair",
+    "signals.show": "Show", "signals.more": "More", "signals.none": "Nothing to look at.", "signals.of": "{n} of {all}", "signals.and": "and",
+    "signals.together": "His hands with the other", "signals.lost": "Lost to the other", "signals.won": "Won from the other", "signals.fines": "Fines in these hands",
+    "signals.unpaid": "Fines not paid", "signals.time_bank": "Time bank used", "signals.seconds": "{s} s", "signals.by_ops": "Of them by ops",
+    "signals.rests": { one: "Rests on {n} hand", other: "Rests on {n} hands, the newest first" }, "signals.rests.more": "and {n} before these",
+    "signal.pair": "A pair", "signal.pair.times": "Hands in which he lost to the other", "signal.dumped": "Dumped tricks", "signal.dumped.times": "Tricks left to the other",
+    "signal.clock": "The clock", "signal.clock.times": "Decisions left to the clock", "signal.short_purse": "Short purse", "signal.short_purse.times": "Hands with less than one bank",
+    "signal.voided": "Voided hands", "signal.voided.times": "Voided",
+    "signal.pair.definition": "Dealt in together 10 times or more, in at least half of the player's hands, and he lost to the other at least 4 times what he won from him. A loss is shared among those who gained.",
+    "signal.dumped.definition": "Playing last he could have taken a trick from the other, and chose a card that left it to him: 3 tricks or more, and at least half of such choices. Fines: what he owed in these hands.",
+    "signal.clock.definition": "Decisions left to the clock until the time of the turn was over: 10 or more, and at least one in 10 of his decisions.",
+    "signal.short_purse.definition": "In play with less in the purse than one bank, the least fine there is (T7): in 3 hands or more, and at least one in 4 of those in which he was in play.",
+    "signal.voided.definition": "Dealt into hands that were voided (T12): 3 or more, or any by ops.",
+  },
+  ru: {
+    "signals": "Сигналы", "signals.text": "Посчитано по тому, что в сыгранных раздачах видели все. Они ничего не доказывают: посмотрите раздачи и решите сами.",
+    "signals.about": "Что считается и с какого числа показывается", "signals.kind": "Сигнал", "signals.definition": "Определение", "signals.all": "все", "signals.player": "Игрок или один из пары",
+    "signals.show": "Показать", "signals.more": "Ещё", "signals.none": "Смотреть не на что.", "signals.of": "{n} из {all}", "signals.and": "и",
+    "signals.together": "Его раздачи вместе с другим", "signals.lost": "Проиграл другому", "signals.won": "Выиграл у него", "signals.fines": "Штрафы в этих раздачах",
+    "signals.unpaid": "Штрафы не уплачены", "signals.time_bank": "Запас времени потрачен", "signals.seconds": "{s} с", "signals.by_ops": "Из них службой",
+    "signals.rests": { one: "По {n} раздаче", few: "По {n} раздачам, новые первыми", many: "По {n} раздачам, новые первыми", other: "По {n} раздачам, новые первыми" }, "signals.rests.more": "и {n} до них",
+    "signal.pair": "Пара", "signal.pair.times": "Раздачи, где проиграл другому", "signal.dumped": "Отданные взятки", "signal.dumped.times": "Взятки, оставленные другому",
+    "signal.clock": "Часы", "signal.clock.times": "Решения, оставленные часам", "signal.short_purse": "Короткий кошелёк", "signal.short_purse.times": "Раздачи, где меньше одного банка",
+    "signal.voided": "Отменённые раздачи", "signal.voided.times": "Отменено",
+    "signal.pair.definition": "Играли вместе 10 раз или больше, не меньше половины раздач игрока, и он проиграл другому не меньше чем в 4 раза больше, чем выиграл у него. Проигрыш делится между теми, кто выиграл.",
+    "signal.dumped.definition": "Ходил последним, мог взять взятку у другого и выбрал карту, которая её оставила: 3 взятки или больше и не меньше половины таких выборов. Штрафы: сколько он должен был в этих раздачах.",
+    "signal.clock.definition": "Решения, оставленные часам, пока не вышло время хода: 10 или больше и не меньше одного из 10 его решений.",
+    "signal.short_purse.definition": "Играл, имея в кошельке меньше одного банка, то есть наименьшего штрафа (T7): в 3 раздачах или больше и не реже одной из 4, в которых играл.",
+    "signal.voided.definition": "Был в отменённых раздачах (T12): в 3 или больше либо в любой, отменённой службой.",
+  },
+};
