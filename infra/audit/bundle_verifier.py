@@ -48,6 +48,19 @@ Found = tuple[str, str, str]
 Json = Any
 
 
+BROKEN = (
+    ValueError,
+    LookupError,
+    AssertionError,
+    AttributeError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+    StopIteration,
+)
+"""What may be raised over events that no hand can have."""
+
+
 class Wrong(Exception):
     """What is wrong, and where in the bundle."""
 
@@ -85,6 +98,8 @@ def check(data: bytes, key: str | None = None) -> list[Found]:
             found.append((name, FAILED, str(wrong)))
         except Missing as missing:
             found.append((name, NOT_CHECKED, str(missing)))
+        except BROKEN as error:
+            found.append((name, FAILED, f"the bundle holds what no hand can have: {error!r:.200}"))
     return found
 
 
@@ -556,10 +571,6 @@ def events_of(bundle: Json, opened: Opened) -> list[tuple[int, Json]]:
         except msgspec.ValidationError as error:
             raise Wrong(f"events[{number}].body: {error}") from None
     return found
-
-
-BROKEN = (ValueError, LookupError, AssertionError, AttributeError, TypeError, OverflowError, StopIteration)
-"""What the package may raise over events that no hand can have."""
 
 
 def check_rules(bundle: Json, opened: Opened) -> str:

@@ -21,7 +21,8 @@ from services.cli.commands import (
 
 app = typer.Typer(
     help="Khrap: an event-sourced service for the card games khrap, frap and khrap5.",
-    epilog="Exit code 0: the thing holds. 1: it does not. 2: it could not be tried, or was asked wrongly.",
+    epilog="Exit code 0: the thing holds. 1: it does not. 2: it could not be tried, or was asked wrongly. "
+    "3: it holds as far as it could be checked.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -87,6 +87,10 @@ def failures(content: Json) -> dict[str, str]:
 
 @pytest.mark.parametrize("game", ["khrap", "frap", "khrap5"])
 async def test_a_hand_of_each_game_is_all_right(node: Node, game: str) -> None:
+    events = json.loads(await bundle(node, game))["events"]
+    # The next hand runs by now: nothing of it is in the bundle.
+    assert sum(event["type"] == "hand_started" for event in events) == 1
+    assert events[-1]["type"] in ("hand_settled", "seed_disclosed")
     found = verifier.check(await bundle(node, game))
     assert [(name, state) for name, state, _ in found] == [(name, "ok") for name in verifier.CHECKS]
 
@@ -193,6 +197,10 @@ async def test_every_field_that_is_gone_or_new_is_named(node: Node) -> None:
         assert "more: not a field" in failures(with_change(whole, place, lambda each: {**each, "more": 1}))["form"]
 
 
+def _instead(value: Json, _: Json) -> Json:
+    return value
+
+
 def _without(name: str, value: Json) -> Json:
     return {k: v for k, v in value.items() if k != name}
 
@@ -205,6 +213,21 @@ async def test_an_event_left_out_or_moved_is_named(node: Node) -> None:
         swapped = [*events[:n], events[n + 1], events[n], *events[n + 2 :]]
         assert f"events[{n}]" in failures({**whole, "events": swapped})["chain"]
     assert failures({**whole, "events": []}) == {"form": "events: none"}
+
+
+async def test_nothing_that_a_bundle_may_hold_ends_the_verifier(node: Node) -> None:
+    """Anything in any place, also where the events' own bodies are JSON of another shape."""
+    whole = json.loads(await bundle(node))
+    chance = random.Random(11)
+    odd: list[Json] = [None, True, -1, 2**70, 1.5, "", "00", "\ud800", [], {}, [[]], {"hand_id": []}]
+    spots = [place for place in places(whole) if place]
+    for place in chance.sample(spots, 150):
+        assert failures(with_change(whole, place, lambda _: chance.choice(odd))), place
+    for n, event in enumerate(whole["events"]):
+        body = json.loads(event["body"])
+        for name in body:
+            changed_body = json.dumps({**body, name: chance.choice(odd)})
+            assert failures(with_change(whole, ("events", n, "body"), partial(_instead, changed_body))), (n, name)
 
 
 @pytest.mark.parametrize(
