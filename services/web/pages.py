@@ -96,6 +96,8 @@ PAGES = (
     page("/", "home/home.js"),
     page("/ops", "ops/ops.js", "ops/ops.css"),
     page("/hands/{hand_id:str}", "replay/replay.js", "replay/replay.css"),
-    page("/review", "review/review.js", "review/review.css"),
+    page("/review", "review/review.js", "dispute/state.css", "review/review.css"),
+    page("/reports", "reports/reports.js", "reports/reports.css"),
+    page("/disputes/{dispute_id:str}", "dispute/dispute.js", "dispute/state.css", "dispute/dispute.css"),
     assets,
 )
