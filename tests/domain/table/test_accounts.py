@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from domain.accounts import Account, decide, evolve, moves
-from domain.commands import AccountCommand, Deposit, MoveIn, MoveOut, OpenAccount, Withdraw
+from domain.commands import AccountCommand, Compensate, Deposit, MoveIn, MoveOut, OpenAccount, Withdraw
 from domain.events import (
     ACCOUNT_EVENTS,
     AccountEvent,
@@ -18,10 +18,13 @@ from domain.events import (
     CashedOut,
     Deposited,
     Event,
+    HandCorrected,
+    PlayerCorrected,
     PlayerLeft,
     PlayerReturned,
     PlayerSat,
     PurseToppedUp,
+    Result,
     TableClosed,
     Withdrawn,
 )
@@ -108,6 +111,29 @@ def test_t2_every_event_but_the_first_carries_the_balance_after_it() -> None:
     for event in events:
         assert not isinstance(event, AccountOpened)
         assert evolve(account(3), event) == Account(player="anna", currency="RUB", balance=event.balance)
+
+
+def test_r4_a_compensation_comes_from_the_house_up_to_the_limit() -> None:
+    given = decide(account(5), Compensate(at_ms=T0, dispute_id="d", amount=7))
+    assert given == Adjusted(amount=7, balance=12, reason="compensation", dispute_id="d")
+    assert refusal(ACCOUNT_LIMIT, Compensate(at_ms=T0, dispute_id="d", amount=1)) == ("account_limit", "T2")
+
+
+def test_r5_who_has_gone_gets_a_correction_on_his_account() -> None:
+    nothing = Result(ending="voided", bank=0, carried_bank=0, next_dealer=0, players=())
+    corrected = HandCorrected(
+        hand_id="h",
+        dispute_id="d",
+        reviewers=("rita", "roman"),
+        basis="rules",
+        result=nothing,
+        players=(
+            PlayerCorrected(seat=0, player="anna", due=7, moved=7, to="purse"),
+            PlayerCorrected(seat=1, player="boris", due=9, moved=9, to="account"),
+            PlayerCorrected(seat=2, player="vera", due=-9, moved=0, to="account"),
+        ),
+    )
+    assert moves((corrected,), TABLE, T0) == {"boris": [MoveOut(at_ms=T0, table_id=TABLE, amount=9, kind="purse")]}
 
 
 def test_t3_t13_what_a_tables_events_mean_for_accounts() -> None:
