@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from infra.audit.checkpoint import Checkpoint, CheckpointDocument, CheckpointError, CheckpointHead
+from infra.audit.checkpoint import Checkpoint, CheckpointDocument, CheckpointError, CheckpointHead, SealedPart
 from infra.audit.checkpoints import Checkpoints
 from infra.store import GENESIS, Broken, EventStore, Seal
 
@@ -103,7 +103,7 @@ class _Chain:
         self.last: Checkpoint | None = None
         self.seals: dict[int, bytearray] = {}
         self.broken: list[BrokenCheckpoint] = []
-        self._sizes: dict[int, int] = {}
+        self._trees: dict[int, SealedPart] = {}
         for each in kept:
             self._seal_kept(each)
 
@@ -127,8 +127,9 @@ class _Chain:
                 self._wrong(checkpoint.number, f"it is another than the one that was kept, whose hash is {kept.hash}")
         if what is None:
             for part in checkpoint.sealed:
-                if self._sizes.get(part.part) != part.size:
-                    self._sizes[part.part] = part.size
+                before = self._trees.get(part.part)
+                if before is None or before.size != part.size:
+                    self._trees[part.part] = part
                     self._seal(part.part, Seal(part.size, checkpoint.number, False, part.root))
         self.last = checkpoint
 
@@ -146,10 +147,15 @@ class _Chain:
             return f"it is of a log of {checkpoint.parts} parts, this one has {self._parts}"
         if self.last and checkpoint.at_ms < self.last.at_ms:
             return "it is older than the one before"
-        sizes = {each.part: each.size for each in checkpoint.sealed}
-        for part, size in self._sizes.items():
-            if sizes.get(part, 0) < size:
-                return f"it seals {sizes.get(part, 0)} events of part {part}, one before it {size}"
+        sealed = {each.part: each for each in checkpoint.sealed}
+        if [*sealed] != sorted(sealed) or len(sealed) != len(checkpoint.sealed):
+            return "its parts are not in order"
+        for part, before in self._trees.items():
+            now = sealed.get(part)
+            if now is None or now.size < before.size:
+                return f"it seals {0 if now is None else now.size} events of part {part}, one before it {before.size}"
+            if now.size == before.size and now.root != before.root:
+                return f"it seals another tree of part {part} than one before it, of as many events"
         return None
 
     def finish(self) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import psycopg
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from msgspec.structs import replace
 from psycopg import errors
 
 from infra.audit import Audited, CheckpointError, Checkpoints, NotSealed, audit, read_document, read_kept
-from infra.audit.checkpoint import document, head_document
+from infra.audit.checkpoint import SealedPart, document, head_document, signed
+from infra.audit.checkpoints import _row
 from infra.faults import Fault
 from infra.store import EventStore, StreamHead
 from infra.store.merkle import Tree, consistent, included
@@ -493,3 +495,40 @@ async def test_a_walk_whose_connection_is_lost_begins_the_part_again(
     assert worker.walk(7, 256, b"") == first
     worker.close()
     assert _Worker("postgresql:///none?host=/nowhere", _Counter()).walk(7, 256, b"").startswith("connection is bad")  # type: ignore[union-attr]
+
+
+def smaller(sealed: tuple[SealedPart, ...]) -> tuple[SealedPart, ...]:
+    return (replace(sealed[0], size=sealed[0].size - 1), *sealed[1:])
+
+
+def another(sealed: tuple[SealedPart, ...]) -> tuple[SealedPart, ...]:
+    return (replace(sealed[0], root=bytes(32)), *sealed[1:])
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (smaller, "it seals 302 events of part 7, one before it 303"),
+        (lambda sealed: sealed[1:], "it seals 0 events of part 7, one before it 303"),
+        (another, "it seals another tree of part 7 than one before it, of as many events"),
+        (lambda sealed: (*sealed, sealed[-1]), "its parts are not in order"),
+        (lambda sealed: sealed[::-1], "its parts are not in order"),
+    ],
+)
+async def test_a_checkpoint_that_contradicts_those_before_is_found_though_it_is_signed(
+    database: Database,
+    checkpoints: Checkpoints,
+    store: EventStore,
+    change: Callable[[tuple[SealedPart, ...]], tuple[SealedPart, ...]],
+    what: str,
+) -> None:
+    """Whoever holds the key can sign two stories, and not have both believed."""
+    await sealed_log(store, checkpoints)
+    last = await checkpoints.latest()
+    assert last is not None
+    third = signed(replace(last, number=3, previous=last.hash, sealed=change(last.sealed)), KEY)
+    with psycopg.connect(database.app_url, autocommit=True) as app:
+        app.execute("insert into store.checkpoint values (%s, %s, %s, %s, %s, %s, %s)", _row(third))
+    found = await audit(store, checkpoints)
+    assert [str(each) for each in found.broken_checkpoints] == [f"checkpoint 3: {what}"]
+    assert not found.broken
