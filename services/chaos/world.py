@@ -14,6 +14,7 @@ from msgspec import Struct
 from infra.keys import EMBEDDED_AUDIENCE, EMBEDDED_ISSUER
 from infra.settings import Settings
 from infra.store.connect import APP_ROLE
+from projections.catalogue import VERSIONS
 from services.chaos.fleet import Fleet, Member, fleet
 from services.chaos.proxy import Link
 from services.chaos.schedule import Targets
@@ -25,7 +26,7 @@ EACH = 2
 """So many processes of each part: enough for one to take over from the other, and not too many for two cores."""
 COMMANDS = "khrap"
 """Whose link commands go by."""
-PROJECTIONS = ("ledger", "hands", "lobby", "players")
+PROJECTIONS = tuple(sorted(VERSIONS))
 
 
 class World(Struct, frozen=True):
