@@ -1,10 +1,10 @@
 // What may be done in a dispute, each asked for in a dialog. A write's key is made once: sent again, it is done once.
 
 import { html, useEffect, useRef, useState } from "/assets/vendor/preact.js";
-import { send } from "/assets/base/api.js";
+import { get, send } from "/assets/base/api.js";
 import { language, t } from "/assets/base/language.js";
-import { money, parseMoney } from "/assets/base/money.js";
-import { ProblemBox } from "/assets/base/page.js";
+import { change, money, parseMoney } from "/assets/base/money.js";
+import { Loading, ProblemBox, useAnswer } from "/assets/base/page.js";
 import { waiting } from "/assets/dispute/course.js";
 
 export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
@@ -82,6 +82,19 @@ function Field({ name, dispute, session }) {
     (value) => html`<option value=${value}>${t(`ground.${value}`)}</option>`)}</select></label>`;
 }
 
+/** R5: what a correction comes to, for who signs it. Every figure is the service's. */
+function Preview({ dispute }) {
+  const { value, problem } = useAnswer((signal) => get(`/v1/disputes/${dispute.dispute_id}/correction`, {}, signal), []);
+  if (problem) return html`<${ProblemBox} problem=${problem} />`;
+  if (!value) return html`<${Loading} />`;
+  const sum = (minor) => change(minor, language());
+  const rows = [...value.players.map((p) => [p.player, p.due, p.moved, t(`preview.to.${p.to}`)]), [t("preview.bank"), value.bank_due, value.bank_moved, ""]];
+  return html`<p>${t(`preview.basis.${value.basis}`)}</p><div class="scroll" tabindex="0" role="region" aria-label=${t("preview")}><table class="grid">
+    <thead><tr><th scope="col">${t("preview.who")}</th><th scope="col" class="number">${t("preview.due")}</th><th scope="col" class="number">${t("preview.moved")}</th></tr></thead>
+    <tbody>${rows.map(([who, due, moved, to]) => html`<tr key=${who}><th scope="row">${who}</th><td class="number">${sum(due)}</td><td class="number">${sum(moved)} <small class="muted">${to}</small></td></tr>`)}</tbody></table></div>
+    <p class="muted">${t("preview.house")} ${t(value.resumes ? "preview.resumes" : "preview.halted")}</p>`;
+}
+
 function Ask({ what, proposal, dispute, session, leave, did }) {
   const dialog = useRef(null);
   const key = useRef(newKey());
@@ -91,7 +104,7 @@ function Ask({ what, proposal, dispute, session, leave, did }) {
   const act = ACTS[what];
   const submit = async (event) => {
     event.preventDefault();
-    const given = Object.fromEntries([...new FormData(event.target)].map(([name, value]) => [name, value.trim()]));
+    const given = Object.fromEntries([...new FormData(event.target)].map(([name, value]) => [name, value.replaceAll("\r\n", "\n").trim()]));
     const path = typeof act.path === "string" ? act.path : act.path(proposal);
     setSending(true);
     try {
@@ -110,6 +123,7 @@ function Ask({ what, proposal, dispute, session, leave, did }) {
   return html`<dialog ref=${dialog} aria-labelledby="ask" onClose=${leave}>
     <form onSubmit=${submit}><h2 id="ask">${t(name)}</h2>
       ${proposal && html`<p><b>${described(proposal, dispute)}</b></p>`}<p class="muted">${t(`do.${what}.text`)}</p>
+      ${(what === "correction" || (what === "approve" && proposal.type === "correction_proposed")) && html`<${Preview} dispute=${dispute} />`}
       ${problem && html`<${ProblemBox} problem=${problem} />`}
       ${act.fields.map((field) => html`<${Field} key=${field} name=${field} dispute=${dispute} session=${session} />`)}
       <div class="acts"><button class="main" disabled=${sending}>${t(name)}</button>

@@ -3,7 +3,7 @@
 export const WORDS = {
   en: {
     "disputes": "Disputes", "disputes.mine": "Your disputes", "disputes.none": "There is no such dispute.", "disputes.phase": "Which", "disputes.all": "all",
-    "disputes.show": "Show", "disputes.more": "More", "disputes.order": "Open ones first, the oldest before the others: what is overdue stands on top.",
+    "disputes.show": "Show", "disputes.more": "More", "disputes.order": "What is overdue stands on top, what is closed at the end, each by age.",
     "disputes.order.mine": "A dispute is opened from the page of the hand that it is about.",
     "dispute": "Dispute", "dispute.title": "Dispute of hand …{hand}", "dispute.by": "{opener}, {role}", "dispute.opened": "opened", "dispute.hand": "Hand", "dispute.table": "Table",
     "dispute.who": "Opened by", "dispute.state": "State", "dispute.due": "Due", "dispute.players": "Dealt in", "dispute.open_hand": "Replay the hand", "dispute.all": "All disputes",
@@ -34,6 +34,9 @@ export const WORDS = {
     "do.correction.text": "For a hand whose record differs from the rules. The figures follow from the rules and the books, not from you; another reviewer must approve (R5).",
     "do.approve.text": "Yours is the second signature: it is done at once and cannot be undone.", "do.drop.text": "Nothing comes of the proposal.",
     "do.close.text": "Nothing more can be decided in it.", "do.erase.text": "The key of the texts is destroyed: nobody can read them again. Events, persons and amounts stay (R6).",
+    "preview": "What it comes to", "preview.basis.rules": "By the rules, for the words and cards as they were played.", "preview.basis.returned": "The play itself left the rules: all antes and top-ups go back.",
+    "preview.who": "Who", "preview.due": "Due", "preview.moved": "Is moved", "preview.to.purse": "purse", "preview.to.account": "account", "preview.bank": "the bank",
+    "preview.house": "What is due and not moved the house bears.", "preview.resumes": "The table goes on by it.", "preview.halted": "The table stays halted: another hand of it is wrong too.",
     "field.text": "Text", "field.reasons": "Reasons", "field.shared": "The opener reads it", "field.outcome": "Verdict", "field.player": "To", "field.amount": "Amount, {currency}",
     "field.bad_amount": "An amount such as 12.50", "field.ground": "Ground", "field.statement": "What was wrong",
     "ground.request": "a person asked for it", "ground.retention": "the time for which it is kept is over", "ground.order": "an authority ordered it",
@@ -45,7 +48,7 @@ export const WORDS = {
   },
   ru: {
     "disputes": "Споры", "disputes.mine": "Ваши споры", "disputes.none": "Таких споров нет.", "disputes.phase": "Какие", "disputes.all": "все",
-    "disputes.show": "Показать", "disputes.more": "Ещё", "disputes.order": "Сначала открытые, самые старые выше: просроченные стоят первыми.",
+    "disputes.show": "Показать", "disputes.more": "Ещё", "disputes.order": "Просроченные стоят первыми, закрытые в конце; среди них старые выше.",
     "disputes.order.mine": "Спор открывают на странице той раздачи, о которой он.",
     "dispute": "Спор", "dispute.title": "Спор о раздаче …{hand}", "dispute.by": "{opener}, {role}", "dispute.opened": "открыт", "dispute.hand": "Раздача", "dispute.table": "Стол",
     "dispute.who": "Кто открыл", "dispute.state": "Состояние", "dispute.due": "Срок", "dispute.players": "Кто играл", "dispute.open_hand": "Пересмотреть раздачу", "dispute.all": "Все споры",
@@ -76,6 +79,9 @@ export const WORDS = {
     "do.correction.text": "Для раздачи, запись которой расходится с правилами. Суммы следуют из правил и книг, а не от вас; одобрить должен другой проверяющий (R5).",
     "do.approve.text": "Ваша подпись вторая: всё исполняется сразу, и отменить это нельзя.", "do.drop.text": "Из предложения ничего не выйдет.",
     "do.close.text": "Больше в нём ничего решить нельзя.", "do.erase.text": "Ключ текстов уничтожается: прочесть их больше никто не сможет. События, лица и суммы остаются (R6).",
+    "preview": "Что выйдет", "preview.basis.rules": "По правилам, за слова и карты, как они были сыграны.", "preview.basis.returned": "Сама игра вышла за правила: все взносы возвращаются.",
+    "preview.who": "Кому", "preview.due": "Причитается", "preview.moved": "Переводится", "preview.to.purse": "кошелёк", "preview.to.account": "счёт", "preview.bank": "банк",
+    "preview.house": "Причитающееся и не переведённое берёт на себя заведение.", "preview.resumes": "Стол после этого продолжит игру.", "preview.halted": "Стол останется остановленным: неверна ещё одна его раздача.",
     "field.text": "Текст", "field.reasons": "Основания", "field.shared": "Открывший это прочтёт", "field.outcome": "Решение", "field.player": "Кому", "field.amount": "Сумма, {currency}",
     "field.bad_amount": "Сумма, например 12,50", "field.ground": "Основание", "field.statement": "Что было не так",
     "ground.request": "об этом просили", "ground.retention": "срок хранения вышел", "ground.order": "предписание власти",

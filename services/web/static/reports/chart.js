@@ -4,7 +4,8 @@ import { html } from "/assets/vendor/preact.js";
 import { language, t } from "/assets/base/language.js";
 import { money } from "/assets/base/money.js";
 
-const [WIDTH, HEIGHT, LEFT, BELOW, ABOVE] = [720, 240, 78, 30, 14];
+const [HEIGHT, LEFT, BELOW, ABOVE] = [240, 78, 30, 14];
+const NARROW = "(max-width: 40rem)";
 
 /** 1, 2 or 5 times a power of ten, so that at most four lines reach `most`. */
 function stepFor(most) {
@@ -15,17 +16,19 @@ function stepFor(most) {
 
 /** `bars`: [{day, amount}] with amounts as BigInt minor units; `label` names the chart. */
 export function Chart({ bars, currency, label }) {
+  const narrow = matchMedia(NARROW).matches;
+  const wide = narrow ? 360 : 720;
   const most = bars.reduce((max, { amount }) => (amount > max ? amount : max), 1n);
   const step = stepFor(most);
   const top = ((most + step - 1n) / step) * step;
   const height = HEIGHT - BELOW - ABOVE;
   const y = (amount) => ABOVE + height - Number((amount * BigInt(height) * 100n) / top) / 100;
-  const each = (WIDTH - LEFT - 6) / bars.length;
+  const each = (wide - LEFT - 6) / bars.length;
   const width = Math.max(1.5, Math.min(42, each * 0.72));
   const lines = Array.from({ length: Number(top / step) + 1 }, (_, i) => BigInt(i) * step);
-  const every = Math.ceil(bars.length / 8);
-  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${label}>
-    ${lines.map((amount) => html`<g key=${amount}><line class="rule" x1=${LEFT} x2=${WIDTH} y1=${y(amount)} y2=${y(amount)} />
+  const every = Math.ceil(bars.length / (narrow ? 4 : 8));
+  return html`<svg class="chart" viewBox="0 0 ${wide} ${HEIGHT}" role="img" aria-label=${label}>
+    ${lines.map((amount) => html`<g key=${amount}><line class="rule" x1=${LEFT} x2=${wide} y1=${y(amount)} y2=${y(amount)} />
       <text class="scale" x=${LEFT - 8} y=${y(amount) + 4} text-anchor="end">${money(amount, language())}</text></g>`)}
     ${bars.map(({ day, amount }, i) => {
       const x = LEFT + each * (i + 0.5);

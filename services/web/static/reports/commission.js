@@ -8,6 +8,7 @@ import { days } from "/assets/reports/period.js";
 import { Report, Table } from "/assets/reports/report.js";
 
 const MOST_BARS = 92;
+const ROWS = 5_000;
 
 function byDay(rows) {
   const sums = new Map();
@@ -18,7 +19,7 @@ function byDay(rows) {
   return sums;
 }
 
-export const Commission = ({ period }) => html`<${Report} name="commission" period=${period}>${(rows) => html`<${Taken} rows=${rows} period=${period} />`}<//>`;
+export const Commission = ({ period }) => html`<${Report} name="commission" period=${period} limit=${ROWS}>${(rows) => html`<${Taken} rows=${rows} period=${period} />`}<//>`;
 
 function Taken({ rows, period }) {
   const [table, setTable] = useState("");

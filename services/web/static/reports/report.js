@@ -7,7 +7,7 @@ import { Loading, ProblemBox } from "/assets/base/page.js";
 import { queryOf } from "/assets/reports/period.js";
 import { usePages } from "/assets/review/paged.js";
 
-const PAGE = 200;
+const PAGE = 100;
 const CSV_ROWS = 10_000;
 
 const short = (id) => html`<code title=${id}>…${id.slice(-8)}</code>`;
@@ -26,7 +26,7 @@ const CELLS = {
   game: (row) => t(`game.${row.game}`),
   cause: (row) => t(`cause.${row.cause}`),
   reason: (row) => row.reason,
-  other: (row) => html`<span class="account">${row.other}</span>`,
+  other: (row) => html`<span title=${row.other}>${row.other.replace(/[0-9a-f-]{28}(?=[0-9a-f]{8}(:|$))/, "…")}</span>`,
   clause: (row) => html`<span class="clause">${row.clause}</span>`,
   amount: sum("amount"), due: sum("due"), paid: sum("paid"), change: sum("change"), balance: sum("balance"),
   uncovered: (row) => html`<b>${money(BigInt(row.due) - BigInt(row.paid), language())}</b>`,
@@ -41,10 +41,10 @@ export function Table({ label, columns, rows }) {
 }
 
 /** `rows` of a page, `query` beside the period's; `children` shows what was found. `now`: it is of no period. */
-export function Report({ name, period, query = {}, rows = (page) => page.rows, now = false, children }) {
+export function Report({ name, period, query = {}, rows = (page) => page.rows, now = false, limit = PAGE, children }) {
   const given = { ...(now ? {} : queryOf(period)), ...query };
   const path = `/v1/reports/${name}`;
-  const { found, first, problem, busy, next, more, again } = usePages(path, { ...given, limit: PAGE }, rows);
+  const { found, first, problem, busy, next, more, again } = usePages(path, { ...given, limit }, rows);
   const csv = `${path}?${new URLSearchParams({ ...given, format: "csv", limit: CSV_ROWS })}`;
   return html`<section class="panel report" aria-labelledby=${`report-${name}`}>
     <div class="top"><h2 id=${`report-${name}`}>${t(`report.${name}`)}</h2><a class="button" href=${csv} download=${`${name}.csv`}>CSV<span class="hidden">: ${t(`report.${name}`)}</span></a></div>
