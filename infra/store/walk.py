@@ -36,6 +36,8 @@ CHUNK = 4_096
 _FIXED = struct.Struct(">2x 4xQ 4xQ 4x2s 4x2s 4x16s i32s i")
 _SEQ = slice(18, 26)
 _length = struct.Struct(">i").unpack_from
+LONGEST = 4 + 65_535
+"""No type is longer, with its length: the formula has two bytes for that."""
 COPY_HEADER = 19
 TRAILER = 2
 
@@ -143,7 +145,7 @@ class _Walk:
             for row in rows:
                 pos, seq, version, idx, command_id, hash_size, hash_, size = fixed(row)
                 if hash_size != 32:
-                    self.broken = self._wrong(row, last)
+                    self.broken = self._wrong(row, last) or self._altered(last)
                     return
                 end = begin + size
                 stream = row[begin:end]
@@ -164,7 +166,13 @@ class _Walk:
                         row[rest:],
                     )
                 )
-                if sha256(text).digest() != hash_ or pos != last + 1 or seq != number + 1 or head is None:
+                if (
+                    sha256(text).digest() != hash_
+                    or pos != last + 1
+                    or seq != number + 1
+                    or head is None
+                    or rest - end > LONGEST
+                ):
                     wrong = self._wrong(row, last)
                     if wrong is not None:
                         self.broken = wrong
@@ -179,11 +187,17 @@ class _Walk:
                     if self._unlike is not None:
                         return
                     stop = self._tree.next_stop(pos)
+        except struct.error:
+            self.broken = self._altered(last)
+            return
         finally:
             self.pos = last
             rows.close()
             counted(len(hashes))
         self._unlike = self._tree.add(hashes)
+
+    def _altered(self, last: int) -> Broken:
+        return Broken(self._part, last + 1, "", 0, "what stands there is no event: the table was altered")
 
     def _wrong(self, row: bytes, last: int) -> Broken | None:
         """What is wrong with an event after position `last`; None if it is only the first of its stream."""
@@ -199,20 +213,12 @@ class _Walk:
             what = f"the stream belongs to part {home}"
         elif seq != number + 1:
             what = f"event {number + 1} of the stream is missing"
-        elif hash_ != event_hash(
-            previous,
-            name,
-            seq,
-            type_.decode(errors="replace"),
-            int.from_bytes(version, "big"),
-            command_id,
-            int.from_bytes(idx, "big"),
-            body,
-            meta,
-        ):
-            what = MISFIT
         else:
-            return None
+            named = type_.decode(errors="replace"), int.from_bytes(version, "big"), command_id
+            fits = hash_ == event_hash(previous, name, seq, *named, int.from_bytes(idx, "big"), body, meta)
+            if fits:
+                return None
+            what = MISFIT
         return Broken(self._part, pos, name, seq, what)
 
     def locate(self) -> None:
@@ -327,7 +333,7 @@ def _rows(connection: Connection[Any], part: int) -> Generator[bytes, None, None
     began = pgconn.get_result()
     if began is None or began.status != ExecStatus.COPY_OUT:
         raise _failure(connection, began)
-    skip = COPY_HEADER
+    skip, size = COPY_HEADER, 0
     try:
         while True:
             size, data = pgconn.get_copy_data(0)

@@ -125,6 +125,20 @@ TAMPERED = {
         3,
         "the hash does not fit the event and the one before",
     ),
+    "a column of another type": (
+        "alter table store.event alter column version type int",
+        7,
+        1,
+        0,
+        "what stands there is no event: the table was altered",
+    ),
+    "a type longer than any": (
+        "update store.event set type = repeat('x', 70000) where pos = 2",
+        7,
+        2,
+        0,
+        "what stands there is no event: the table was altered",
+    ),
     "an event taken out": ("delete from store.event where pos = 2", 7, 3, 3, "position 2 is missing"),
     "an event taken out and the hole closed": (
         "delete from store.event where pos = 2; update store.event set pos = pos - 1 where pos > 2",
