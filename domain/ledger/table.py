@@ -62,6 +62,8 @@ def left(book: TableBook, event: PlayerLeft, seq: int, command_id: bytes) -> Ste
     """T3: all of the purse, and no more, is on its way to the account."""
     purse = _purse_out_of_hand(book, event.seat, event.player, event.purse)
     expect("T3", f"the purse of {event.player}", event.purse, purse.amount)
+    if event.purse < 0:
+        raise Differs("T3", f"the purse of {event.player}", event.purse, "not below zero")
     after = replace(book, purses=tuple([p for p in book.purses if p is not purse]))
     return after, _departs(book, accounts.purse(book.table, event.player), purse.amount, "T3", seq, command_id)
 
@@ -72,6 +74,8 @@ def bank_returned(book: TableBook, event: BankReturned, seq: int, command_id: by
     what = f"the part of the bank of {event.player}"
     part = next((p for p in parts if p.seat == event.seat and p.player == event.player), None)
     expect("T13", what, event.amount, 0 if part is None else part.amount)
+    if event.amount < 0:
+        raise Differs("T13", what, event.amount, "not below zero")
     after = replace(
         book,
         bank=book.bank - event.amount,

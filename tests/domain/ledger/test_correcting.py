@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from msgspec.structs import replace
 
-from domain.commands import CompleteLeave, CorrectHand, HaltTable, Leave
+from domain.commands import CloseTable, CompleteClose, CompleteLeave, CorrectHand, HaltTable, Leave, StartHand
+from domain.decide import decide
 from domain.events import CardPlayed, DealtIn, HandCorrected, HandSettled, HandStarted, PlayerResult, TrickTaken
 from domain.ledger import Book, Mismatch, TableBook, accounts, opening, post
 from domain.ledger.books import HandDispute
-from domain.table import seat_of
+from domain.refusal import Refused
+from domain.table import seat_of, start_due_ms
 from tests.domain.ledger.evenings import TABLE_ID, TABLE_STREAM, Entry, Evening
 from tests.domain.ledger.faults import FAULTS, Fault
 from tests.domain.ledger.folding import Fold
@@ -23,21 +25,24 @@ NOT_OF_ENDED_HANDS = frozenset(
 """Slips that show between hands, or at the start of one: nothing makes those good."""
 
 
-def correct(evening: Evening, dispute: HandDispute, *, resumes: bool = True) -> bool:
-    """Have the correction that the ledger reckons recorded."""
-    return evening._do(
-        CorrectHand(
-            at_ms=evening.now,
-            hand_id=dispute.hand_id,
-            dispute_id="d",
-            reviewers=("rita", "roman"),
-            basis=dispute.basis,
-            players=tuple(DealtIn(seat=s, player=p) for s, p in dispute.players),
-            recorded=dispute.recorded,
-            right=dispute.right,
-            resumes=resumes,
-        )
+def correction(evening: Evening, dispute: HandDispute, *, resumes: bool = True) -> CorrectHand:
+    """The correction that the ledger reckons."""
+    return CorrectHand(
+        at_ms=evening.now,
+        hand_id=dispute.hand_id,
+        dispute_id="d",
+        reviewers=("rita", "roman"),
+        basis=dispute.basis,
+        players=tuple(DealtIn(seat=s, player=p) for s, p in dispute.players),
+        recorded=dispute.recorded,
+        right=dispute.right,
+        resumes=resumes,
     )
+
+
+def correct(evening: Evening, dispute: HandDispute, *, resumes: bool = True) -> bool:
+    """Have it recorded."""
+    return evening._do(correction(evening, dispute, resumes=resumes))
 
 
 def followed(log: list[Entry]) -> tuple[TableBook, Counter[str], Mismatch | None]:
@@ -312,3 +317,48 @@ def test_r5_whatever_went_wrong_in_ended_hands_is_put_right(fault: Fault, monkey
         return
     if fault.name not in NOT_OF_ENDED_HANDS:
         pytest.fail(f"{fault.name}: no hand was settled wrongly by it in 30 evenings")
+
+
+@pytest.mark.parametrize("amount", [-900, 900], ids=["too little", "too much"])
+def test_r5_a_table_that_has_closed_is_put_right_on_the_accounts(monkeypatch: pytest.MonkeyPatch, amount: int) -> None:
+    """What the bank should have had goes to those who would have got it (T13)."""
+    evening = next(e for e in met(monkeypatch, amount) if e.table and e.table.carried_bank >= 0)
+    assert evening._do(CloseTable(at_ms=evening.now, reason="the evening is over"))
+    assert evening._do(CompleteClose(at_ms=evening.now))
+    book, _, _ = followed(evening.log)
+    (dispute,) = book.disputes
+    assert not book.lost
+    before = sum(a.balance for a in evening.accounts.values())
+    assert correct(evening, dispute)
+    book, balances, open_ = followed(evening.log)
+    assert open_ is None
+    assert (book.bank, book.purses) == (0, ())
+    agree(evening, balances)
+    # Too little to a player lay in the bank, which was split; what was too much lies with whoever got it.
+    assert balances[accounts.COMPENSATION] == -900
+    assert sum(a.balance for a in evening.accounts.values()) == before + 900
+
+
+def test_r5_a_correction_waits_for_the_end_of_a_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    evening = next(met(monkeypatch, 500))
+    (dispute,) = followed(evening.log)[0].disputes
+    evening._between()
+    assert evening.table is not None
+    due = start_due_ms(evening.table)
+    assert due is not None
+    evening.now = max(evening.now, due)
+    assert evening._do(StartHand(at_ms=evening.now))
+    refused = decide(evening.table, correction(evening, dispute))
+    assert isinstance(refused, Refused)
+    assert (refused.code, refused.clause) == ("in_hand", "R5")
+
+
+def test_r5_what_left_the_table_below_zero_is_beyond_correction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bank below zero was split: accounts were charged, which no correction of a hand makes good."""
+    evening = next(e for e in met(monkeypatch, 900) if e.table and e.table.carried_bank < 0)
+    (dispute,) = followed(evening.log)[0].disputes
+    assert evening._do(CloseTable(at_ms=evening.now, reason="the evening is over"))
+    assert evening._do(CompleteClose(at_ms=evening.now))
+    book, _, mismatch = followed(evening.log)
+    assert book.lost
+    assert mismatch == dispute.mismatch
