@@ -91,6 +91,20 @@ def checkpoints(
 
 
 @app.command()
+def key(as_json: AsJson = False) -> None:
+    """Print the public key that checkpoints are signed for, to be kept elsewhere; needs no servers."""
+    from infra.audit.checkpoint import public_key, public_pem
+    from infra.keys import load_keys
+    from services.cli import output, running
+
+    public = public_key(load_keys(running.settings()).audit_signing)
+    if as_json:
+        output.print_json({"algorithm": "Ed25519", "public_key": public.hex(), "pem": public_pem(public)})
+    else:
+        print(public.hex())
+
+
+@app.command()
 def bundle(
     hand: Annotated[str, typer.Argument(help="A hand's id.", show_default=False)],
     out: Out = None,

@@ -157,6 +157,7 @@ def test_a_checkpoint_that_was_kept_finds_an_end_that_was_cut_off(
     kept = tmp_path / "kept.jsonl"
     sealed = khrap("audit", "seal", "--json").json["checkpoint"]
     assert "nothing new since checkpoint" in khrap("audit", "seal").out
+    assert khrap("audit", "key").out == sealed["key"] + "\n"
     assert khrap("audit", "checkpoints", "--out", str(kept)).code == 0
     assert khrap("audit", "checkpoints").out == kept.read_text()
     said = khrap("audit", "verify", "--checkpoint", str(kept), "--json")
@@ -194,6 +195,8 @@ def test_a_hand_is_taken_out_as_evidence_and_checked(
     as_json = khrap("audit", "check-bundle", str(bundle), "--json").json
     assert {each["state"] for each in as_json["checks"]} == {"ok"}
     assert khrap("audit", "check-bundle", str(bundle), "--key", "00" * 32).code == 1
+    (tmp_path / "key.json").write_text(khrap("audit", "key", "--json").out)
+    assert khrap("audit", "check-bundle", str(bundle), "--key", str(tmp_path / "key.json")).code == 0
     with owner(home) as connection:
         row = connection.execute(
             "select convert_from(body, 'UTF8')::jsonb from store.event where stream_id = 'audit-access' "
