@@ -125,6 +125,8 @@ def fresh_database(postgres_url: str, template: str) -> Callable[[], AbstractCon
         _execute(postgres_url, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*identifiers))
         try:
             owner_url = with_database(postgres_url, name)
+            # A copy is a log of its own: what Redis remembers of one must not be held against another.
+            _execute(owner_url, sql.SQL("UPDATE store.layout SET log_id = gen_random_uuid()"))
             yield Database(name=name, owner_url=owner_url, app_url=as_application(owner_url))
         finally:
             _execute(postgres_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifiers[0]))
@@ -167,6 +169,6 @@ def _name() -> str:
     return f"khrap_test_{uuid.uuid4().hex}"
 
 
-def _execute(url: str, statement: sql.Composed) -> None:
+def _execute(url: str, statement: sql.SQL | sql.Composed) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(statement)
