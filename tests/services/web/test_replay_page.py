@@ -16,7 +16,7 @@ from playwright.async_api import Browser, Locator, Page, Response, expect
 
 from tests.services.api.nodes import Node
 from tests.services.web import scenes
-from tests.services.web.browsing import PHONE, WIDTHS, Visit, sign_in, visit
+from tests.services.web.browsing import DESK, PHONE, WIDTHS, Visit, sign_in, visit
 from tests.services.web.scenes import Scene
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -165,8 +165,7 @@ async def test_a_look_of_compliance_needs_a_reason_and_is_recorded_with_it(
         assert seat == 1
 
 
-@SIZES
-@pytest.mark.parametrize("kind", ["fines", "flown", "blind"])
+@pytest.mark.parametrize(("kind", "size"), [("fines", PHONE), ("flown", DESK), ("blind", DESK)])
 async def test_every_step_shows_the_table_as_the_api_has_it(
     node: Node, chrome: Browser, hands: dict[str, Scene], size: Size, kind: str
 ) -> None:
@@ -300,9 +299,8 @@ async def test_badges_open_to_the_numbers_and_clauses_to_their_text(
         await expect(page.locator(".count")).to_contain_text("1 of")
 
 
-@SIZES
 async def test_s6_a_player_s_page_holds_no_card_that_he_did_not_see(
-    node: Node, chrome: Browser, hands: dict[str, Scene], size: Size
+    node: Node, chrome: Browser, hands: dict[str, Scene]
 ) -> None:
     scene = hands["voided"]
     whole = await seen_by_api(node, scene)
@@ -310,7 +308,7 @@ async def test_s6_a_player_s_page_holds_no_card_that_he_did_not_see(
         own = json.dumps((await node.as_(player).saw(f"/v1/hands/{scene.hand_id}/file")) | {"seats": []})
         hidden = set(CARD.findall(json.dumps(whole["steps"]))) - set(CARD.findall(own))
         assert len(hidden) > 20
-        async with visit(chrome, node.url, size=size) as here:
+        async with visit(chrome, node.url) as here:
             answers: list[Response] = []
 
             def keep(answer: Response, kept: list[Response] = answers) -> None:

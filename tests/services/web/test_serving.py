@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
 from services.web.assets import STATIC
 from services.web.language import language_of
 from services.web.pages import ASSETS
+from services.web.rulebook import RULES
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PATHS = ("/", "/ops", "/review", "/hands/018f0000-0000-7000-8000-0000000000aa")
@@ -85,3 +88,11 @@ async def test_a_page_begins_in_the_visitor_s_language(
     assert language_of(cookies, accept) == language
     headers = {"Accept-Language": accept, **({} if cookie is None else {"Cookie": f"khrap_language={cookie}"})}
     assert f'<html lang="{language}">' in (await http.get("/", headers=headers)).text
+
+
+async def test_a_page_has_every_clause_of_the_rulebook_at_hand(http: httpx.AsyncClient) -> None:
+    rules = (await http.get("/assets/rules.json")).json()
+    assert set(rules) == set(re.findall(r"^- ([A-Z]\d+)\. ", RULES.read_text(encoding="utf-8"), re.MULTILINE))
+    assert len(rules) > 60
+    assert rules["K16"] == "Trick: the highest trump; with none, the highest card of the suit led."
+    assert rules["T10"].endswith("The base is the gross share.")
