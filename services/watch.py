@@ -30,6 +30,7 @@ DRIFT_MS = 500
 T = TypeVar("T")
 
 Code = Literal[
+    "log_restored",
     "hole",
     "mismatch",
     "parked",
@@ -41,8 +42,9 @@ Code = Literal[
     "lagging",
     "halted",
     "refused",
+    "rebuild_stopped",
 ]
-NOTICES: frozenset[Code] = frozenset({"redis_down", "lagging", "halted", "refused"})
+NOTICES: frozenset[Code] = frozenset({"redis_down", "lagging", "halted", "refused", "rebuild_stopped"})
 """What is to be known but loses nothing, or was somebody's wish; the others are alarms."""
 
 
@@ -87,6 +89,7 @@ class Situation(Struct, frozen=True, kw_only=True):
         """What is wrong, the worst first."""
         away = self.beat_age_ms is None or self.beat_age_ms > AWAY_MS
         counts: dict[Code, int] = {
+            "log_restored": sum(s.position > s.head for s in self.standings),
             "books_not_zero": sum(each != 0 for each in (self.books.sums().values() if self.books else ())),
             "mismatch": self.mismatches,
             "hole": len(self.holes),
@@ -97,6 +100,7 @@ class Situation(Struct, frozen=True, kw_only=True):
             "lagging": sum(s.serving and s.lag_ms(self.at_ms) > AWAY_MS for s in self.standings),
             "halted": 0 if self.tables is None else self.tables.halted,
             "refused": sum(s.refused is not None for s in self.standings),
+            "rebuild_stopped": sum(s.state == "building" and not s.kept for s in self.standings),
             "redis_down": int(not self.redis),
         }
         return tuple(Alarm(code, code in NOTICES, count) for code, count in counts.items() if count)

@@ -51,6 +51,7 @@ ALARMS: list[tuple[Situation, list[tuple[str, bool, int]]]] = [
         replace(WELL, standings=(standing("ledger", serving=False, parked=(waiting("mismatch"),)),)),
         [("parked", False, 1)],
     ),
+    (replace(WELL, standings=(standing("lobby", position=6),)), [("log_restored", False, 1)]),
     (replace(WELL, books=TrialBalance((KindTotal("cash", "RUB", 1, -5),))), [("books_not_zero", False, 1)]),
     (replace(WELL, books=None, tables=None), []),
     (replace(WELL, beat_age_ms=2_001), [("clock_away", False, 1)]),
@@ -61,6 +62,10 @@ ALARMS: list[tuple[Situation, list[tuple[str, bool, int]]]] = [
     (replace(WELL, standings=(standing("lobby", kept=False, serving=False),)), []),
     (replace(WELL, standings=(standing("lobby", head=6, behind_since=LONG_AGO),)), [("lagging", True, 1)]),
     (replace(WELL, standings=(standing("lobby", serving=False, refused="rows differ"),)), [("refused", True, 1)]),
+    (
+        replace(WELL, standings=(standing("lobby", serving=False, state="building", kept=False),)),
+        [("rebuild_stopped", True, 1)],
+    ),
     (replace(WELL, tables=Census(3, 1, 2)), [("halted", True, 2)]),
     (replace(WELL, redis=False), [("redis_down", True, 1)]),
     (
@@ -134,6 +139,11 @@ async def test_a_table_that_is_not_there(node: Node) -> None:
 
 async def test_a_stream_that_waits_and_a_hole_are_shown_and_exported(node: Node) -> None:
     ops = node.as_("oona", "ops")
+
+    async def made() -> Any:
+        return "players_v1" in [p["generation"] for p in (await ops.saw("/v1/ops/status"))["projections"]]
+
+    await until(made)
     with psycopg.connect(node.core.addresses.owner or "", autocommit=True) as owner:
         owner.execute(
             "insert into projection.parked (schema_name, stream, part, seq, code, reason, since_ms) "
@@ -156,7 +166,8 @@ async def test_a_stream_that_waits_and_a_hole_are_shown_and_exported(node: Node)
          "reason": "ValueError: of a test", "since_ms": 1}
     ]  # fmt: skip
     assert status["holes"] == [{"part": 5, "pos": 9, "reason": "of a test", "since_ms": 1}]
-    assert {a["code"]: a["count"] for a in status["alarms"] if not a["notice"]} == {"hole": 1, "parked": 1}
+    alarms = {a["code"]: a["count"] for a in status["alarms"] if not a["notice"]}
+    assert {"hole": 1, "parked": 1}.items() <= alarms.items()  # on a slow machine the steward may be away, too
     assert "khrap_log_holes 1.0" in metrics
     assert 'khrap_projection_parked_streams{generation="players_v1",projection="players",role="serving"} 1.0' in metrics
     assert 'khrap_alarms{code="hole",notice="false"} 1.0' in metrics

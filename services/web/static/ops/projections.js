@@ -12,17 +12,17 @@ function Generation({ seen, projection }) {
   const speed = lately === null ? projection.rate : lately;
   const growing = rate(seen, (s) => s.log_events) ?? 0;
   const left = behind > 0 && speed > growing ? (1000 * behind) / (speed - growing) : null;
-  const share = head === 0 ? 100 : Math.floor((100 * position) / head);
+  const share = head === 0 ? 100 : Math.min(100, Math.floor((100 * position) / head));
   const cell = (column, content, extra = "") =>
     html`<td role="cell" class=${extra} data-label=${t(`projections.${column}`)}>${content}</td>`;
   return html`<tr role="row" class=${role}>
     <th role="rowheader" scope="row"><b>${name}</b> <code>${generation}</code>
       ${projection.refused && html`<p class="why">${t("may_not", { why: projection.refused })}</p>`}</th>
     ${cell("role", html`<span class="state ${role}">${t(`role.${role}`)}</span>`)}
-    ${cell("kept", role === "building" ? t("kept.itself") : kept ? t("yes") : html`<b class="bad">! ${t("no")}</b>`)}
+    ${cell("kept", kept ? t(role === "building" ? "kept.itself" : "yes") : html`<b class="bad">! ${t("no")}</b>`)}
     ${cell("progress", html`<span class="passed"><progress max="100" value=${share}
       aria-label=${`${generation}: ${t("projections.progress")}`}></progress> <span>${share} %</span></span>`)}
-    ${cell("behind", behind === 0 ? t("caught_up") : html`${count(behind)} <span class="muted">· ${duration(lag)}</span>`, "number")}
+    ${cell("behind", behind <= 0 ? t("caught_up") : html`${count(behind)} <span class="muted">· ${duration(lag)}</span>`, "number")}
     ${cell("rate", perSecond(speed), "number")}
     ${cell("eta", left === null ? "–" : duration(left), left === null ? "number nil" : "number")}
     ${cell("parked", projection.parked ? html`<b class="bad">! ${count(projection.parked)}</b>` : "0", "number")}
