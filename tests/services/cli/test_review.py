@@ -65,6 +65,7 @@ def test_r4_r6_a_dispute_from_the_opening_to_the_erasure(
     line = khrap("ledger", "statement", f"player:{player}", "--json").json["lines"][-1]
     assert (line["other"], line["change"], line["balance"]) == ("house:compensation", 1234, before + 1234)
     assert khrap("ledger", "reconcile").code == 0
+    assert "(R5)" in khrap("dispute", "preview", dispute).err
     nothing = khrap("dispute", "correct", dispute, "--text", "x")
     assert (nothing.code, "(R5)" in nothing.err) == (2, True)
     as_user(player)
