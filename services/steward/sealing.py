@@ -11,6 +11,7 @@ from infra.clock import Clock
 from infra.faults import Fault
 
 AGAIN_S = 5.0
+LATER_S = 60.0
 log = structlog.get_logger(__name__)
 
 
@@ -43,3 +44,6 @@ class Sealing:
         except Fault as fault:
             log.warning("sealing_waits", fault=str(fault))
             return AGAIN_S
+        except Exception:  # whatever is wrong with the checkpoints, the game goes on
+            log.exception("sealing_failed")
+            return LATER_S

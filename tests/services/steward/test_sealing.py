@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+import psycopg
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from infra.audit import Checkpoints
 from infra.clock import ManualClock
 from infra.store import EventStore
-from services.steward.sealing import AGAIN_S, Sealing
+from services.steward.sealing import AGAIN_S, LATER_S, Sealing
 from tests.conftest import Database
 from tests.infra.store.streams import new_stream, write
 
@@ -61,6 +63,30 @@ async def test_two_stewards_make_one_checkpoint(database: Database) -> None:
 async def test_a_store_that_is_away_is_waited_for(database: Database) -> None:
     async with Checkpoints("postgresql:///none?host=/nowhere", 256, KEY) as checkpoints:
         assert await Sealing(checkpoints, ManualClock(NOW), 600).look() == AGAIN_S
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "update store.checkpoint set sealed = 'x'",
+        "delete from store.node",
+        "revoke insert on store.checkpoint from khrap_app",
+        "delete from store.event where pos = 300",
+    ],
+)
+async def test_checkpoints_that_cannot_be_made_stop_no_steward(database: Database, wrong: str) -> None:
+    clock = ManualClock(NOW)
+    async with (
+        await EventStore.open(database.app_url) as store,
+        Checkpoints(database.app_url, store.parts, KEY) as checkpoints,
+    ):
+        head = await write(store, new_stream(), 1, events=299)
+        assert await Sealing(checkpoints, clock, 600).look() == 600
+        clock.advance(600_000)
+        await write(store, head, 2)
+        with psycopg.connect(database.owner_url, autocommit=True) as owner:
+            owner.execute(wrong.encode())
+        assert await Sealing(checkpoints, clock, 600).look() in (AGAIN_S, LATER_S)
 
 
 async def test_it_runs_until_it_is_cancelled(database: Database) -> None:
