@@ -245,6 +245,7 @@ class RandomTable:
             (1, lambda: c.HaltTable(at_ms=now, reason="books", fault=rng.random() < 0.5)),
             (1, lambda: c.ResumeTable(at_ms=now, reason="well")),
             (2, lambda: c.Void(at_ms=now, ops=ops, reason="a wish", fresh=self.fresh())),
+            (1, lambda: c.CommitAnew(at_ms=now, fresh=self.fresh())),
             (1, lambda: c.CloseTable(at_ms=now, reason="late") if rng.random() < 0.05 else self._sit(table)),
         ]
         weights = [weight for weight, _ in choices]

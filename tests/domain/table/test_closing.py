@@ -28,6 +28,7 @@ from tests.domain.table.given import (
     clock_act,
     close,
     come_back,
+    commit_anew,
     complete_close,
     complete_leave,
     dealt_in,
@@ -177,11 +178,12 @@ COMMANDS: dict[type[c.Command], Make] = {
     c.CloseTable: close(),
     c.CompleteClose: complete_close(),
     c.Void: void("olga"),
+    c.CommitAnew: commit_anew(),
 }
 
 
-def test_every_command_but_the_opening_is_sent_to_a_closed_table() -> None:
-    assert {*COMMANDS, c.OpenTable} == set(c.TableCommand.__args__)
+def test_every_command_is_sent_to_a_closed_table_but_its_opening_and_the_correction_of_its_hands() -> None:
+    assert {*COMMANDS, c.OpenTable, c.CorrectHand} == set(c.TableCommand.__args__)
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=[kind.__name__ for kind in COMMANDS])

@@ -22,6 +22,7 @@ from domain.events import (
     CommissionTaken,
     Event,
     FourAcesShown,
+    HandCorrected,
     HandSettled,
     HandStarted,
     PlayerLeft,
@@ -270,8 +271,10 @@ def test_events_are_read_back_from_json_as_they_were(seed: int, game: GameName) 
 
 def test_random_tables_come_to_nearly_everything() -> None:
     steps = [step for game in GAMES for seed in range(6) for step in played(seed, game)]
-    assert {type(step.command) for step in steps} == set(c.TableCommand.__args__)
+    # What was settled right is not corrected: tests/domain/ledger/test_correcting.py settles wrongly first.
+    assert {type(step.command) for step in steps} == set(c.TableCommand.__args__) - {c.CorrectHand}
     # Four aces are dealt once in 58,905 hands of khrap.
-    assert {type(event) for step in steps for event in step.events} >= set(TABLE_EVENTS) - {FourAcesShown}
+    came = {type(event) for step in steps for event in step.events}
+    assert came >= set(TABLE_EVENTS) - {FourAcesShown, HandCorrected}
     endings = {event.result.ending for step in steps for event in step.events if isinstance(event, HandSettled)}
     assert endings == {"played", "uncontested"}
