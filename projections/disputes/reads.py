@@ -1,4 +1,4 @@
-"""Reading the disputes: those still open first, the oldest of them before the others; and those whose time is over."""
+"""Reading the disputes: what is overdue first (R3), what is closed last, each by age; and those whose time is over."""
 
 from __future__ import annotations
 
@@ -52,10 +52,13 @@ async def disputes(
     cursor: str | None = None,
     limit: int = 50,
 ) -> Page[DisputeRow]:
-    """A page of them, open ones first, by age. Raises BadCursor and Fault."""
-    closed, opened_ms, dispute_id = values_of(cursor, tuple[bool, int, str]) if cursor else (False, -1, NIL)
+    """A page of them: what is overdue, what is not closed, what is; by age. Raises BadCursor and Fault."""
+    closed, in_time, opened_ms, dispute_id = (
+        values_of(cursor, tuple[bool, bool, int, str]) if cursor else (False, False, -1, NIL)
+    )
     given = {
         "closed": closed,
+        "in_time": in_time,
         "opened_ms": opened_ms,
         "dispute_id": dispute_id,
         "opener": opener,
@@ -65,7 +68,7 @@ async def disputes(
     }
     found = await reader.rows(NAME, DISPUTES, given, DisputeRow)
     last = found[limit - 1] if len(found) > limit else None
-    more = None if last is None else cursor_of(last.closed, last.opened_ms, last.dispute_id)
+    more = None if last is None else cursor_of(last.closed, last.overdue == 0, last.opened_ms, last.dispute_id)
     return Page(tuple(found[:limit]), more)
 
 

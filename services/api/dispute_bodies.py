@@ -95,7 +95,7 @@ class DisputeNow(Struct, frozen=True, kw_only=True):
 
 
 class DisputePage(Struct, frozen=True, kw_only=True):
-    """Disputes, the open ones first, the oldest of them before the others; `next` is the cursor of the page after."""
+    """Disputes, what is overdue first, what is closed last, by age; `next` is the cursor of the page after."""
 
     disputes: tuple[DisputeRow, ...]
     next: str | None

@@ -102,7 +102,7 @@ class Disputes(Controller):
             Operation(
                 tag="disputes",
                 summary="Disputes",
-                description="The open ones first, by age: what is overdue stands first. A player sees his own alone.",
+                description="What is overdue first, what is closed last, each by age. A player sees his own alone.",
                 rule=DISPUTERS,
                 answer=DisputePage,
             )
@@ -123,7 +123,7 @@ class Disputes(Controller):
             if opener not in (None, caller.subject):
                 raise Rejection("not_allowed", "a player sees the list of his own disputes alone")
             opener = caller.subject
-        check_cursor(cursor, tuple[bool, Number, DisputeId])
+        check_cursor(cursor, tuple[bool, bool, Number, DisputeId])
         page = await disputes(
             house(request).reader, opener=opener, hand_id=hand_id, phase=phase, cursor=cursor, limit=limit
         )

@@ -68,11 +68,14 @@ def state(disputes: Disputes, dispute_id: str) -> Callable[[], Awaitable[Dispute
 
 
 async def test_r3_an_overdue_dispute_is_said_to_be_so_and_stays_open(node: Node) -> None:
+    older, _ = await opened(node)
     dispute_id, anna = await opened(node)
+    rita = node.as_("rita", "compliance")
     async with at(node, 15) as disputes:
 
         async def overdue() -> bool:
-            return bool((await node.as_(anna).saw(f"/v1/disputes/{dispute_id}"))["overdue"] == 1)
+            both = [(await rita.saw(f"/v1/disputes/{each}"))["overdue"] for each in (older, dispute_id)]
+            return both == [1, 1]
 
         await until(overdue)
         assert isinstance((await state(disputes, dispute_id)()).phase, Open)
@@ -82,15 +85,23 @@ async def test_r3_an_overdue_dispute_is_said_to_be_so_and_stays_open(node: Node)
     assert last is not None
     meta = decode_meta(last.meta)
     assert (meta.subject, meta.role, meta.by) == ("steward", "clock", "clock")
-    # It stands before younger ones.
+    # It stands before younger ones, and before an older one that has its verdict.
     younger, _ = await opened(node)
+    await rita.did(f"/v1/disputes/{older}/verdict", {"outcome": "rejected", "text": "x"})
 
     async def listed() -> Any:
-        found = [d["dispute_id"] for d in (await node.as_("rita", "compliance").saw("/v1/disputes"))["disputes"]]
-        return found if younger in found else None
+        found = {d["dispute_id"]: d["phase"] for d in (await rita.saw("/v1/disputes"))["disputes"]}
+        return list(found) if younger in found and found[older] == "judged" else None
 
     found = await until(listed)
-    assert found.index(dispute_id) < found.index(younger)
+    assert found.index(dispute_id) < found.index(older) < found.index(younger)
+    paged: list[str] = []
+    cursor = None
+    while cursor is not None or not paged:
+        page = await rita.saw("/v1/disputes", limit=1, **({"cursor": cursor} if cursor else {}))
+        paged += [d["dispute_id"] for d in page["disputes"]]
+        cursor = page["next"]
+    assert paged == found
 
 
 async def test_r3_a_proposal_lapses_and_then_the_dispute_ends(node: Node) -> None:
