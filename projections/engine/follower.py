@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Generic
 
 import msgspec
@@ -16,6 +17,8 @@ from projections.engine.types import CannotApply, Projection, S
 from projections.engine.writes import Writes
 
 REASON_LENGTH = 500
+NUMBERS = 200_000
+"""Of so many streams the last number is remembered, so that a hole in one is seen."""
 
 
 class Prepared(Struct, Generic[S]):
@@ -45,6 +48,9 @@ class Follower(Generic[S]):
         self.parked = dict(checkpoint.parked)
         self._shapes = {table: shape for table, shape in shapes.items() if table != STATES}
         self._memory = Memory(projection)
+        # The last number met of each stream; of one that is not here 0, where the log is followed from its start.
+        self._numbers: dict[str, int] = {}
+        self._from_start = {part for part, pos in self.vector.items() if not pos}
         self.onward = False
         """Whether `prepare_again` left its stream in a state from which yet later events may make it good."""
         self._heals = frozenset(str(each.__struct_config__.tag) for each in projection.heals)
@@ -56,9 +62,28 @@ class Follower(Generic[S]):
         return [e for e in entries if e.type not in passed_over and e.stream.startswith(streams)]
 
     def ready(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Those of `wanted(entries)` whose streams do not wait."""
-        wanted = self.wanted(entries)
+        """Those of `wanted(entries)` whose streams do not wait; and any after a hole in its stream, which then will."""
+        wanted = self._after_holes(entries) or self.wanted(entries)
         return [e for e in wanted if e.stream not in self.parked] if self.parked else wanted
+
+    def _after_holes(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Note the numbers of the next entries. Where a stream has a hole: those wanted, and those after a hole."""
+        numbers, found = self._numbers, False
+        if len(numbers) > NUMBERS:
+            numbers.clear()
+            self._from_start.clear()
+        for entry in entries:
+            stored = entry.stored
+            last, seq = numbers.get(entry.stream), stored.seq
+            numbers[entry.stream] = seq
+            if last is None:
+                last = 0 if stored.part in self._from_start else seq
+            if seq > last + 1 and entry.stream.startswith(self.projection.streams):
+                entry.missing, found = last + 1, True
+        if not found:
+            return []
+        handled = {id(entry) for entry in self.wanted(entries)}
+        return [entry for entry in entries if id(entry) in handled or entry.missing is not None]
 
     def healing(self, entries: Sequence[Entry]) -> list[Parked]:
         """The parked streams which an event among `entries` may make good."""
@@ -99,7 +124,11 @@ class Follower(Generic[S]):
         `more` says that there may be further events which the projection has passed.
         """
         run = _Run(self, now_ms)
-        assert not entries or entries[0].stored.seq == parked.seq, f"{parked.stream} has no number {parked.seq}"
+        if entries and entries[0].stored.seq != parked.seq:
+            return None  # that number is missing in the log, as it was
+        for before, entry in pairwise(entries):
+            if entry.stored.seq != before.stored.seq + 1:
+                entry.missing = before.stored.seq + 1
         for entry in self.wanted(entries):
             run.take(entry)
         again = run.parked.get(parked.stream)
@@ -175,7 +204,7 @@ class _Run(Generic[S]):
         states, step, add, parked = self.states, self._projection.step, self._writes.add, self.parked
         for entry in entries:
             own = states.get(entry.stream)
-            if own is None or parked:
+            if own is None or parked or entry.missing is not None:
                 self.take(entry)
                 continue
             try:
@@ -193,6 +222,11 @@ class _Run(Generic[S]):
         """Apply one event, or park its stream; one that is parked may yet be made good by a later event."""
         stream = entry.stream
         if stream in self.parked and stream not in self._onward:
+            return
+        if entry.missing is not None:
+            self._onward.pop(stream, None)
+            if stream not in self.parked:
+                self.park(entry, "stream_hole", f"the log has no event {entry.missing} of it", entry.missing)
             return
         try:
             own = self._own(stream)
@@ -222,11 +256,12 @@ class _Run(Generic[S]):
             own = self.states[stream] = self._follower.remembered(stream).copy()
         return own
 
-    def park(self, entry: Entry, code: str, reason: str) -> None:
-        """Have the stream wait at this event."""
+    def park(self, entry: Entry, code: str, reason: str, seq: int | None = None) -> None:
+        """Have the stream wait at this event, or at number `seq`."""
         stored = entry.stored
         reason = reason.replace("\0", "")[:REASON_LENGTH]
-        self.parked[stored.stream] = Parked(stored.stream, stored.part, stored.seq, code, reason, self._now_ms)
+        at = stored.seq if seq is None else seq
+        self.parked[stored.stream] = Parked(stored.stream, stored.part, at, code, reason, self._now_ms)
 
     def prepared(self, moves: dict[int, tuple[int, int]], parked: list[Parked], retaken: list[Retaken]) -> Prepared[S]:
         """All that the events came to."""

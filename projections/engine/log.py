@@ -35,7 +35,7 @@ _recorded_by = lru_cache(maxsize=64)(recorded_by)  # the events of one command s
 class Entry:
     """An event of a batch. It is decoded when a projection first asks, and all projections share what came out."""
 
-    __slots__ = ("_decode", "_problem", "_recorded", "stored", "stream", "type")
+    __slots__ = ("_decode", "_problem", "_recorded", "missing", "stored", "stream", "type")
 
     def __init__(self, stored: StoredEvent, decode: Decode) -> None:
         self.stored = stored
@@ -44,6 +44,8 @@ class Entry:
         self._decode = decode
         self._recorded: Recorded | None = None
         self._problem: CannotApply | None = None
+        self.missing: int | None = None
+        """The number that the stream lacks before this event."""
 
     def recorded(self) -> Recorded:
         """The decoded event. Raises CannotApply, each time anew, where this code cannot decode it."""

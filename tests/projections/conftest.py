@@ -21,7 +21,7 @@ from tests.conftest import Database
 from tests.projections.fresh_fold import fresh_fold, stored_rows
 from tests.projections.world import World
 
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 
 
 class Bench(Struct):
