@@ -51,10 +51,6 @@ class RunningHand(Struct, frozen=True, gc=False, kw_only=True):
     decisions: tuple[Decision, ...] = ()
     time_bank: tuple[tuple[int, int], ...] = ()
 
-    def player(self, seat: int) -> str:
-        """Who sits there."""
-        return next(d.player for d in self.dealt if d.seat == seat)
-
 
 class Lost(Struct, frozen=True, gc=False):
     """What `seat` lost to `to` in a hand."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from projections.signals.hand import Dealt, Decision, RunningHand, Trick, choice
 
 State = RunningHand | None
 NOTHING = dict.fromkeys(("times", "chances", "amount", "won", "time_bank_ms", "by_ops"), 0)
+ONE_HAND = {"hands": 1}
 
 
 def step(state: State, recorded: Recorded) -> tuple[State, list[Change]]:
@@ -57,9 +58,9 @@ def step(state: State, recorded: Recorded) -> tuple[State, list[Change]]:
         case DeadlinesRenewed():
             return replace(state, since_ms=recorded.at_ms), []
         case HandSettled(result=result):
-            return None, [*_over(state, recorded), *_settled(state, recorded, result)]
+            return None, _settled(state, recorded, result)
         case HandVoided(cause=cause):
-            return None, [*_over(state, recorded), *_voided(state, recorded, cause == "ops")]
+            return None, _voided(state, recorded, cause == "ops")
         case _:
             raise AssertionError(f"the signals do not handle {event}")
 
@@ -85,62 +86,66 @@ def _decided(hand: RunningHand, recorded: Recorded, seat: int, by: By) -> Runnin
 
 
 class _Rows:
-    """The rows of a hand that is over."""
+    """The rows of a hand that is over, which has some twenty of them: `changes`."""
 
     def __init__(self, hand: RunningHand, recorded: Recorded) -> None:
-        self.hand = hand
-        self.table_id = recorded.stream.removeprefix("table-")
-        self.ended_ms = recorded.at_ms
+        self.changes: list[Change] = []
+        self._names = {dealt.seat: dealt.player for dealt in hand.dealt}
+        self._currency = hand.currency
+        self._table_id = recorded.stream.removeprefix("table-")
+        self._at = {"ended_ms": recorded.at_ms, "hand_id": hand.hand_id, "table_id": self._table_id}
 
-    def key(self, kind: Kind, seat: int, other: int | None) -> dict[str, Any]:
-        """Of whom."""
-        hand = self.hand
-        names = {"player": hand.player(seat), "other": "" if other is None else hand.player(other)}
-        return {"kind": kind, **names, "currency": hand.currency}
+    def played(self, seat: int) -> None:
+        """One hand more of his."""
+        key = {"player": self._names[seat], "currency": self._currency, "table_id": self._table_id}
+        self.changes.append(Add("played", key, ONE_HAND))
 
-    def tally(self, kind: Kind, seat: int, other: int | None = None, **amounts: int) -> Iterator[Change]:
+    def tally(self, kind: Kind, seat: int, other: int | None = None, **amounts: int) -> None:
         """Counted, and where it is more than a chance, a hand to rest on."""
-        key = self.key(kind, seat, other)
-        yield Add("tally", {**key, "table_id": self.table_id}, {**NOTHING, **amounts})
+        names = self._names
+        key: dict[str, Any] = {
+            "kind": kind,
+            "player": names[seat],
+            "other": "" if other is None else names[other],
+            "currency": self._currency,
+        }
+        self.changes.append(Add("tally", {**key, "table_id": self._table_id}, {**NOTHING, **amounts}))
         if times := amounts.get("times", 0):
-            at = {"ended_ms": self.ended_ms, "hand_id": self.hand.hand_id, "table_id": self.table_id}
-            yield Insert("rests_on", {**key, **at, "times": times, "amount": amounts.get("amount", 0)})
+            row = {**key, **self._at, "times": times, "amount": amounts.get("amount", 0)}
+            self.changes.append(Insert("rests_on", row))
 
 
-def _over(hand: RunningHand, recorded: Recorded) -> Iterator[Change]:
+def _over(hand: RunningHand, recorded: Recorded) -> _Rows:
     rows = _Rows(hand, recorded)
     for each in hand.dealt:
-        key = {"player": each.player, "currency": hand.currency, "table_id": rows.table_id}
-        yield Add("played", key, {"hands": 1})
+        rows.played(each.seat)
     for seat, clock in clocks(hand).items():
-        used = {"times": clock.late, "chances": clock.decisions, "time_bank_ms": clock.time_bank_ms}
-        yield from rows.tally("clock", seat, **used)
+        rows.tally("clock", seat, times=clock.late, chances=clock.decisions, time_bank_ms=clock.time_bank_ms)
+    return rows
 
 
-def _voided(hand: RunningHand, recorded: Recorded, by_ops: bool) -> Iterator[Change]:
-    rows = _Rows(hand, recorded)
+def _voided(hand: RunningHand, recorded: Recorded, by_ops: bool) -> list[Change]:
+    rows = _over(hand, recorded)
     for each in hand.dealt:
-        yield from rows.tally("voided", each.seat, times=1, by_ops=int(by_ops))
+        rows.tally("voided", each.seat, times=1, by_ops=int(by_ops))
+    return rows.changes
 
 
-def _settled(hand: RunningHand, recorded: Recorded, result: Result) -> Iterator[Change]:
-    rows = _Rows(hand, recorded)
+def _settled(hand: RunningHand, recorded: Recorded, result: Result) -> list[Change]:
+    rows = _over(hand, recorded)
     lost = {(each.seat, each.to): each.amount for each in losses(hand.dealt, result)}
-    for one in hand.dealt:
-        for two in hand.dealt:
-            if one is not two:
-                amount, won = lost.get((one.seat, two.seat), 0), lost.get((two.seat, one.seat), 0)
-                yield from rows.tally(
-                    "pair", one.seat, two.seat, times=int(amount > 0), chances=1, amount=amount, won=won
-                )
+    for one, two in permutations([dealt.seat for dealt in hand.dealt], 2):
+        amount, won = lost.get((one, two), 0), lost.get((two, one), 0)
+        rows.tally("pair", one, two, times=int(amount > 0), chances=1, amount=amount, won=won)
     fines = {p.seat: p.fine_due for p in result.players}
     played = list(choices(hand.tricks, hand.trump)) if result.ending == "played" else []
     left = Counter((c.seat, c.other) for c in played if c.left)
     for (seat, other), chances in Counter((c.seat, c.other) for c in played).items():
         times = left[seat, other]
-        yield from rows.tally("dumped", seat, other, times=times, chances=chances, amount=fines[seat] if times else 0)
+        rows.tally("dumped", seat, other, times=times, chances=chances, amount=fines[seat] if times else 0)
     for seat, less, unpaid in short(result):
-        yield from rows.tally("short_purse", seat, times=int(less), chances=1, amount=unpaid)
+        rows.tally("short_purse", seat, times=int(less), chances=1, amount=unpaid)
+    return rows.changes
 
 
 SIGNALS: Projection[State] = Projection(

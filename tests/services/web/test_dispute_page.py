@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.services.api.nodes import Node
+from domain import consequences
+from tests.services.api.following import play_hand
+from tests.services.api.nodes import Node, until
+from tests.services.api.test_correcting import STAKE, generous
 from tests.services.web import scenes
 from tests.services.web.browsing import PHONE, WIDTHS, sign_in, visit
 from tests.services.web.scenes import Scene
@@ -128,6 +132,46 @@ async def test_r4_two_reviewers_compensate_and_one_alone_cannot(
         await expect(page.locator(".dispute", has=page.locator(f'a[href$="{dispute_id}"]'))).to_contain_text(
             "12.50 RUB compensated"
         )
+
+
+@pytest.mark.timeout(240)
+async def test_r5_who_signs_a_correction_sees_what_it_comes_to(
+    node: Node, chrome: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table_id = await node.open_table(stake=STAKE, turn_ms=300_000, pause_ms=3_000)
+    await node.seat(table_id, "olya", "petr")
+    with monkeypatch.context() as planted:
+        planted.setattr(consequences, "settle", generous)
+        hand_id = str((await play_hand(node, table_id, "olya", "petr"))["hand_id"])
+
+    async def halted() -> Any:
+        return (await node.anyone().saw(f"/v1/tables/{table_id}"))["halted"]
+
+    await until(halted)
+    body = {"hand_id": hand_id, "statement": "The share is wrong."}
+    dispute_id = (await node.as_("olya").did("/v1/disputes", body))["dispute_id"]
+    rita = node.as_("rita", "compliance")
+    await rita.did(f"/v1/disputes/{dispute_id}/verdict", {"outcome": "upheld", "text": "The books say so too."})
+    async with visit(chrome, node.url, size=PHONE) as here:
+        page = here.page
+        await page.goto(sign_in(node, "rita", "compliance", f"/disputes/{dispute_id}"))
+        await page.get_by_role("button", name="Propose a correction").click()
+        preview = page.get_by_role("dialog").get_by_role("region", name="What it comes to")
+        await expect(preview).to_contain_text("−0.07")
+        await page.get_by_role("dialog").get_by_label("Reasons").fill("7 kopecks too many")
+        await page.get_by_role("dialog").get_by_role("button", name="Propose a correction").click()
+        await expect(page.get_by_role("region", name="Waiting for a second signature")).to_contain_text("by the rules")
+        assert await page.get_by_role("button", name="Propose a correction").count() == 0
+    async with visit(chrome, node.url) as there:
+        page = there.page
+        await page.goto(sign_in(node, "roman", "compliance", f"/disputes/{dispute_id}"))
+        await page.get_by_role("button", name="Approve").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("The table goes on by it.")
+        await expect(dialog.get_by_role("region", name="What it comes to")).to_contain_text("−0.07")
+        await dialog.get_by_role("button", name="Approve").click()
+        await expect(page.get_by_text("✓ The hand was put right")).to_be_visible()
+    assert await halted() is None
 
 
 async def test_r2_who_is_a_party_is_refused_in_words_in_russian_too(node: Node, chrome: Browser, hand: Scene) -> None:

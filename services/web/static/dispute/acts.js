@@ -88,7 +88,8 @@ function Preview({ dispute }) {
   if (problem) return html`<${ProblemBox} problem=${problem} />`;
   if (!value) return html`<${Loading} />`;
   const sum = (minor) => change(minor, language());
-  const rows = [...value.players.map((p) => [p.player, p.due, p.moved, t(`preview.to.${p.to}`)]), [t("preview.bank"), value.bank_due, value.bank_moved, ""]];
+  const rows = [...value.players.map((p) => [p.player, p.due, p.moved, t(`preview.to.${p.to}`)]), [t("preview.bank"), value.bank_due, value.bank_moved, ""],
+    ...(value.commission_due ? [[t("preview.commission"), value.commission_due, value.commission_due, ""]] : [])];
   return html`<p>${t(`preview.basis.${value.basis}`)}</p><div class="scroll" tabindex="0" role="region" aria-label=${t("preview")}><table class="grid">
     <thead><tr><th scope="col">${t("preview.who")}</th><th scope="col" class="number">${t("preview.due")}</th><th scope="col" class="number">${t("preview.moved")}</th></tr></thead>
     <tbody>${rows.map(([who, due, moved, to]) => html`<tr key=${who}><th scope="row">${who}</th><td class="number">${sum(due)}</td><td class="number">${sum(moved)} <small class="muted">${to}</small></td></tr>`)}</tbody></table></div>
