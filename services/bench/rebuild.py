@@ -25,7 +25,9 @@ ROUNDS = 3
 Progress = Callable[[int, int | None, str], None]
 
 
-async def bench_rebuild(events: int, progress: Progress, processes: Sequence[int] = PROCESSES) -> Report:
+async def bench_rebuild(
+    events: int, progress: Progress, processes: Sequence[int] = PROCESSES, rounds: int = ROUNDS
+) -> Report:
     """A ledger is built from about `events` events by each number of processes, from the command to the switch.
 
     One that serves is there already, so that the check against it is in it. Raises Fault.
@@ -38,13 +40,13 @@ async def bench_rebuild(events: int, progress: Progress, processes: Sequence[int
             await _rebuild(settings, 1)
             for count in processes:
                 progress(0, None, f"rebuilding with {count}")
-                rows.append(await _case(core, settings, there, count))
+                rows.append(await _case(core, settings, there, count, rounds))
     return Report("rebuild", machine(), tuple(rows), {row["case"]: row["ratio"] for row in rows})
 
 
-async def _case(core: Core, settings: Settings, events: int, processes: int) -> dict[str, Any]:
+async def _case(core: Core, settings: Settings, events: int, processes: int, rounds: int) -> dict[str, Any]:
     ours, reference, memory = [], [], 0
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         reference.append(await _read(core, events))
         rate, peak_mb = await _rebuild(settings, processes)
         ours.append(rate)
