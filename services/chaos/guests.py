@@ -22,7 +22,7 @@ BUY_IN = 20 * STAKE
 LEAVES = 0.05
 """How often a player leaves after a hand, to come again a little later."""
 AWAY_S = (0.5, 3.0)
-LOOK_S = 0.5
+LOOK_S = 2.0
 
 SETTINGS: dict[str, Any] = {
     "currency": CURRENCY,
@@ -53,41 +53,57 @@ class Guest:
         self._client = client
         self._path = f"/v1/tables/{table_id}"
         self._chance = chance
-        self._hand_over = asyncio.Event()
-        self._left_with = 0
+        self._stirred = asyncio.Event()
+        self._leaves = False
+        self._left_with: int | None = None
         self.absences = 0
         bot.on_event = self._saw
 
     async def play(self) -> None:
         """Play until the table closes."""
-        going = asyncio.create_task(self._come_and_go())
-        try:
+        async with asyncio.TaskGroup() as group:
+            going = group.create_task(self._come_and_go())
             await self.bot.play()
-        finally:
             going.cancel()
 
     def _saw(self, event: dict[str, Any]) -> None:
         if event["type"] == "player_left" and event["player"] == self.bot.player:
             self._left_with = event["purse"]
+            self._stirred.set()
         elif event["type"] == "hand_settled" and self._chance.random() < LEAVES:
-            self._hand_over.set()
+            self._leaves = True
+            self._stirred.set()
 
     async def _come_and_go(self) -> None:
         while True:
-            await self._hand_over.wait()
-            try:
-                await self._client.post(f"{self._path}/leave")
-                while True:
-                    await asyncio.sleep(LOOK_S)
-                    if (await self._client.get(self._path))["you"] is None:
-                        break
+            await self._stirred.wait()
+            self._stirred.clear()
+            if self._left_with is not None:
                 await asyncio.sleep(self._chance.uniform(*AWAY_S))
-                await self.bot.sit(self._left_with)
+                await self._come_back(self._left_with)
+                self._left_with = None
+            elif self._leaves:
+                await self._leave()
+            self._leaves = False
+
+    async def _leave(self) -> None:
+        try:
+            await self._client.post(f"{self._path}/leave")
+        except Problem as problem:
+            if problem.status != 409:  # he has left already, or does
+                raise
+
+    async def _come_back(self, least: int) -> None:
+        """Sit down, as often as it takes: who comes and goes too often in a minute is refused for a while (T3)."""
+        while True:
+            await self.bot.sit(least)
+            view = await self._client.get(self._path)
+            if view["you"] is not None:
                 self.absences += 1
-            except Problem as problem:
-                if problem.status != 409:
-                    raise
-            self._hand_over.clear()
+                return
+            if view["closing"] or view["closed"]:
+                return
+            await asyncio.sleep(LOOK_S)
 
 
 class House:

@@ -54,14 +54,10 @@ async def run_chaos(settings: Settings, *, seconds: float, seed: int, progress: 
     began = time.monotonic()
     with own_home() as home, Kept(home / "acknowledged") as kept:
         run = _Run(folder, kept, seed, seconds, progress)
-        try:
-            async with world(home, folder) as made:
-                await run.play(made)
-            run.broken += ending.processes(made.fleet.members.values())
-            report = run.report(made, time.monotonic() - began, str(home))
-        except BaseException:
-            (folder / "broken.txt").write_text("\n".join(run.broken) + "\n")
-            raise
+        async with world(home, folder) as made:
+            await run.play(made)
+        run.broken += ending.processes(made.fleet.members.values())
+        report = run.report(made, time.monotonic() - began, str(home))
         if not report.holds:
             (home / "keep").touch()
         (folder / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))
