@@ -82,9 +82,10 @@ function Field({ name, dispute, session }) {
     (value) => html`<option value=${value}>${t(`ground.${value}`)}</option>`)}</select></label>`;
 }
 
-/** R5: what a correction comes to, for who signs it. Every figure is the service's. */
-function Preview({ dispute }) {
+/** R5: what a correction comes to, for who signs it, or why it cannot be. Every figure is the service's. */
+function Preview({ dispute, refuse }) {
   const { value, problem } = useAnswer((signal) => get(`/v1/disputes/${dispute.dispute_id}/correction`, {}, signal), []);
+  useEffect(() => refuse(Boolean(problem)), [problem]);
   if (problem) return html`<${ProblemBox} problem=${problem} />`;
   if (!value) return html`<${Loading} />`;
   const sum = (minor) => change(minor, language());
@@ -101,6 +102,7 @@ function Ask({ what, proposal, dispute, session, leave, did }) {
   const key = useRef(newKey());
   const [problem, setProblem] = useState(null);
   const [sending, setSending] = useState(false);
+  const [refused, refuse] = useState(false);
   useEffect(() => dialog.current.showModal(), []);
   const act = ACTS[what];
   const submit = async (event) => {
@@ -124,10 +126,10 @@ function Ask({ what, proposal, dispute, session, leave, did }) {
   return html`<dialog ref=${dialog} aria-labelledby="ask" onClose=${leave}>
     <form onSubmit=${submit}><h2 id="ask">${t(name)}</h2>
       ${proposal && html`<p><b>${described(proposal, dispute)}</b></p>`}<p class="muted">${t(`do.${what}.text`)}</p>
-      ${(what === "correction" || (what === "approve" && proposal.type === "correction_proposed")) && html`<${Preview} dispute=${dispute} />`}
+      ${(what === "correction" || (what === "approve" && proposal.type === "correction_proposed")) && html`<${Preview} dispute=${dispute} refuse=${refuse} />`}
       ${problem && html`<${ProblemBox} problem=${problem} />`}
-      ${act.fields.map((field) => html`<${Field} key=${field} name=${field} dispute=${dispute} session=${session} />`)}
-      <div class="acts"><button class="main" disabled=${sending}>${t(name)}</button>
+      ${!refused && act.fields.map((field) => html`<${Field} key=${field} name=${field} dispute=${dispute} session=${session} />`)}
+      <div class="acts"><button class="main" disabled=${sending || refused}>${t(name)}</button>
         <button type="button" onClick=${() => dialog.current.close()}>${t("do.cancel")}</button></div></form>
   </dialog>`;
 }
