@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from structlog.contextvars import bind_contextvars
+from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from domain.commands import Fresh, OpenTable, TableCommand
 from domain.course import Course
@@ -98,8 +98,20 @@ class Play:
     ) -> Outcome:
         """Decide and append; at most three times where others were faster. Raises Fault (`conflict`, the store's)."""
         name = command_id(request.caller.subject, table_stream(table_id), request.key)
-        # For the rest of the caller's task: whatever is logged of this command, here or around it, names it.
+        # Whatever is logged of this command names it, also by who catches what it raises.
         bind_contextvars(table=table_id, command=name.hex())
+        outcome = await self._command(table_id, request, name, make, opens)
+        unbind_contextvars("table", "command", "hand")
+        return outcome
+
+    async def _command(
+        self,
+        table_id: str,
+        request: Request,
+        name: bytes,
+        make: Callable[[int, Fresh], TableCommand],
+        opens: bool,
+    ) -> Outcome:
         async with self._tables.lock(table_id):
             for _ in range(ATTEMPTS):
                 warm = await self._tables.warm(table_id)

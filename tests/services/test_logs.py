@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 import structlog
+from structlog.contextvars import get_contextvars
 
+from domain.commands import HaltTable
 from infra.telemetry import configure_logs
+from services.play.types import Answer, Caller, Request
 from tests.conftest import Database
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, running_node, until
@@ -77,6 +80,18 @@ async def test_no_token_card_seed_or_reason_is_logged_and_each_command_names_its
     for line in ours:
         for text in _texts(line):
             assert not CARD.search(text), line
+
+
+async def test_what_is_logged_after_a_command_in_the_same_task_is_not_said_of_it(
+    database: Database, redis_url: str, tmp_path: Path
+) -> None:
+    """A line of the server's end once named the last hand of the task that had started it."""
+    async with running_node(database, redis_url, tmp_path) as node:
+        table_id = await node.open_table()
+        request = Request(Caller("oona", "ops"), "a-key", "00")
+        outcome = await node.core.play.command(table_id, request, lambda at, _: HaltTable(at_ms=at, reason="x"))
+        assert isinstance(outcome, Answer)
+        assert get_contextvars() == {}
 
 
 async def _go_wrong(node: Node, path: str) -> None:
