@@ -51,10 +51,10 @@ async def bench_actions(seconds: float, progress: Progress) -> Report:
     with temporary_home() as settings:
         async with open_core(settings) as core, _service(settings) as address:
             for number, tables in enumerate(CASES):
-                plan = await _plan(core, address, tables)
+                planned = await plan(core, address, tables)
                 done = number * WINDOWS * 2
                 windows: dict[Way, list[Result]] = {"actions": [], "noop": []}
-                async with _generator(plan) as ask:
+                async with generator(planned) as ask:
                     for do in WAYS:
                         await ask(Window(do, WARM_UP_S))
                     for _ in range(WINDOWS):
@@ -94,11 +94,11 @@ async def _service(settings: Settings) -> AsyncIterator[str]:
     settings = replace(settings, port=port)
     async with process(settings, noop.__name__), part(settings, ["projector"]):
         address = f"http://127.0.0.1:{port}"
-        await _answering(address)
+        await answering(address)
         yield address
 
 
-async def _answering(address: str) -> None:
+async def answering(address: str) -> None:
     """Returns when the API is ready: a client repeats what finds nobody."""
     try:
         async with asyncio.timeout(START_S):
@@ -107,7 +107,7 @@ async def _answering(address: str) -> None:
         raise Fault("bench", f"the API did not start within {START_S:.0f} s") from None
 
 
-async def _plan(core: Core, address: str, tables: int) -> Plan:
+async def plan(core: Core, address: str, tables: int) -> Plan:
     """Open the tables and seat their players."""
     entropy = SystemEntropy()
     signer = Signer(core.keys, core.clock, entropy)
@@ -144,7 +144,7 @@ def _settings() -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
+async def generator(plan: Plan) -> AsyncIterator[Callable[[Window], Any]]:
     """The load generator's process; gives what asks it for a window."""
     generator = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -11,6 +11,7 @@ import gc
 import random
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 import msgspec
@@ -50,10 +51,11 @@ class Plan(Struct, frozen=True):
 
 
 class Window(Struct, frozen=True):
-    """What to do, and for how long."""
+    """What to do, for how long, and how much of it a second at most, all callers together; None for all they can."""
 
     do: Way
     seconds: float
+    most_per_s: float | None = None
 
 
 class Result(Struct, frozen=True):
@@ -63,6 +65,24 @@ class Result(Struct, frozen=True):
     seconds: float
     reads: int
     latencies_ms: list[float]
+
+
+class Pace:
+    """Lets callers go on one after another, so many a second; who comes late does not make up for it."""
+
+    def __init__(self, most_per_s: float) -> None:
+        self._each_s = 1 / most_per_s
+        self._next = time.perf_counter()
+
+    async def __call__(self) -> None:
+        """Wait for one's turn."""
+        now = time.perf_counter()
+        self._next = max(self._next + self._each_s, now)
+        await asyncio.sleep(self._next - now)
+
+
+async def at_once() -> None:
+    """No pace."""
 
 
 class Refused(Exception):
@@ -83,6 +103,7 @@ class Caller:
         self._hand_id = ""
         self._turn = 0
         self._keys = 0
+        self.pace: Callable[[], Awaitable[None]] = at_once
         self.reads = 0
 
     async def connect(self) -> None:
@@ -102,6 +123,7 @@ class Caller:
             if course is None or seat is None:
                 await self._join_next_hand(until)
                 continue
+            await self.pace()
             answer = await self._post(self._by_seat[seat], self._turn, course.choose(self._chance), latencies)
             if answer is None:
                 await self._play_out(latencies)
@@ -199,6 +221,9 @@ async def measure(callers: list[Caller], window: Window) -> Result:
     reads = sum(caller.reads for caller in callers)
     began = time.perf_counter()
     until = began + window.seconds
+    pace = at_once if window.most_per_s is None else Pace(window.most_per_s)
+    for caller in callers:
+        caller.pace = pace
     async with asyncio.TaskGroup() as group:
         for caller in callers:
             work = caller.act if window.do == "actions" else caller.call

@@ -38,6 +38,14 @@ def actions(seconds: Seconds = 6.0, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def live(seconds: Seconds = 9.0, as_json: AsJson = False) -> None:
+    """From an action's commit to who follows the table, beside a bare Redis publish-to-receive."""
+    from services.bench.live import bench_live
+
+    _report("live", lambda progress: bench_live(seconds=seconds, progress=progress), as_json)
+
+
+@app.command()
 def load(
     hands: Annotated[int, typer.Option(min=11, help="How many hands lie behind the long table.")] = 10_000,
     as_json: AsJson = False,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from services.bench import actions
+from services.bench import actions, live
 from services.cli.entry import run
 
 
@@ -28,3 +28,17 @@ def test_actions_says_how_they_compare_to_a_no_op(
     (row,) = report["rows"]
     assert 0 < row["actions_per_s"] < row["noop_per_s"]
     assert report["ratio"]["2"] == row["ratio"] > 0
+
+
+def test_live_says_how_long_a_follower_waits_on_the_same_node_and_on_another(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(live, "TABLES", 4)
+    monkeypatch.setattr(live, "WARM_UP_S", 0.2)
+    assert run(["bench", "live", "--seconds", "3", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["name"], list(report["ratio"])) == ("live", ["same", "other"])
+    for row in report["rows"]:
+        assert row["messages"] > 3
+        assert 0 < row["p50_ms"] <= row["p99_ms"]
+        assert row["reference_p50_ms"] > 0
