@@ -13,7 +13,7 @@ from projections.ledger.reads import Line, statement
 from services.api.answers import AccountView, StatementLine, StatementPage
 from services.api.auth import caller_of
 from services.api.bodies import MoneyBody, OpenAccountBody
-from services.api.forms import LATEST, Currency, Cursor, Moment, Number, PageSize, PlayerId
+from services.api.forms import LATEST, Currency, Cursor, Moment, Number, PageSize, PlayerId, Stored
 from services.api.house import house
 from services.api.operation import Operation, described
 from services.api.paging import check_cursor
@@ -131,7 +131,7 @@ class Accounts(Controller):
         rooms = house(request)
         if await rooms.play.accounts.account(player, currency) is None:
             raise Rejection("not_found", f"there is no account of {player} in {currency}")
-        check_cursor(cursor, tuple[Number, int, int, int, int])
+        check_cursor(cursor, tuple[Number, Number, Number, Number, Stored])
         found = await statement(
             rooms.reader,
             accounts.player(player),

@@ -82,6 +82,8 @@ ClientSeed = Annotated[
 ]
 PageSize = Annotated[int, Meta(ge=1, le=200, description="how many at most")]
 Number = Annotated[int, Meta(ge=0, le=2**53 - 1, description="an event's number in its stream")]
+Stored = Annotated[int, Meta(ge=-(2**62), le=2**62)]
+"""A balance of the books, in a cursor: with room for what is added to it."""
 IDEMPOTENCY_KEY = r"^[\x21-\x7e]{1,128}$(?!\n)"
 LATEST = 2**53 - 1
 Moment = Annotated[int, Meta(ge=0, le=LATEST, description="milliseconds since 1970 UTC")]

@@ -22,7 +22,7 @@ from services import reports
 from services.api.answers import StatementLine
 from services.api.auth import caller_of
 from services.api.examining import no_seat
-from services.api.forms import LATEST, Currency, Cursor, HandId, Moment, Number
+from services.api.forms import LATEST, Currency, Cursor, HandId, Moment, Number, Stored, Text
 from services.api.house import house
 from services.api.operation import Operation, described
 from services.api.paging import check_cursor
@@ -130,7 +130,7 @@ class Reports(Controller):
     ) -> Response[bytes]:
         """T10."""
         await _may(request, from_ms, to_ms)
-        check_cursor(cursor, tuple[Number, str, str])
+        check_cursor(cursor, tuple[Number, Text, Currency])
         page = await commission(house(request).reader, from_ms=from_ms, to_ms=to_ms, cursor=cursor, limit=limit)
         rows = tuple(
             CommissionRow(
@@ -168,7 +168,7 @@ class Reports(Controller):
     ) -> Response[bytes]:
         """T6."""
         await _may(request, 0, LATEST)
-        check_cursor(cursor, tuple[str, str])
+        check_cursor(cursor, tuple[Text, Currency])
         page = await carried_banks(house(request).reader, cursor=cursor, limit=limit)
         rows: tuple[CarriedBank, ...] = page.items
         whole = BankPage(
@@ -207,7 +207,7 @@ class Reports(Controller):
     ) -> Response[bytes]:
         """T2: one that was never moved has no lines."""
         await _may(request, from_ms, to_ms)
-        check_cursor(cursor, tuple[Number, int, int, int, int])
+        check_cursor(cursor, tuple[Number, Number, Number, Number, Stored])
         found = await statement(
             house(request).reader, account, currency, from_ms=from_ms, to_ms=to_ms, cursor=cursor, limit=limit
         )

@@ -13,7 +13,7 @@ from projections.signals import DEFINITIONS, Kind, Signal, signals
 from services import reports
 from services.api.auth import caller_of
 from services.api.examining import no_seat
-from services.api.forms import Cursor, PageSize, PlayerId
+from services.api.forms import Currency, Cursor, PageSize, PlayerId
 from services.api.house import house
 from services.api.operation import Operation, described
 from services.api.paging import check_cursor
@@ -21,6 +21,8 @@ from services.api.roles import COMPLIANCE
 from services.api.tabled import CSV, Format, tabled
 
 Incoming = Request[Any, Any, Any]
+Other = Annotated[str, Meta(pattern=r"^[a-z0-9_-]{0,64}$(?!\n)")]
+Weight = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 SignalKind = Annotated[Kind, Meta(description="what was counted: each row says its definition")]
 
 
@@ -64,7 +66,7 @@ async def signal_list(
     format: FromQuery[Format | None] = None,  # noqa: A002  # the name that a query has for it
 ) -> Response[bytes]:
     """R2: a reviewer holds no seat. Read from the projection, which may be a moment behind."""
-    check_cursor(cursor, tuple[str, int, str, str, str])
+    check_cursor(cursor, tuple[Kind, Weight, PlayerId, Other, Currency])
     await no_seat(house(request), caller_of(request))
     page = await signals(house(request).reader, kind=kind, player=player, cursor=cursor, limit=limit)
     rows = tuple(SignalRow(**asdict(each), definition=DEFINITIONS[each.kind]) for each in page.items)

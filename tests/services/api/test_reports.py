@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from projections.paging import cursor_of
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until
 
@@ -79,6 +80,12 @@ async def test_t10_commission_and_statement_agree(node: Node) -> None:
     assert (await rita.get("/v1/reports/statement", account="player:*", currency="RUB")).status_code == 422
     assert (await rita.get("/v1/reports/commission", from_ms=5, to_ms=4)).status_code == 422
     assert (await rita.get("/v1/reports/fines", cursor="x")).status_code == 422
+    for name, wrong in (("banks", ("\0", "RUB")), ("commission", (1, "table-\0", "RUB"))):
+        assert (await rita.get(f"/v1/reports/{name}", cursor=cursor_of(*wrong))).status_code == 422, name
+    far = cursor_of(2**53 - 1, 2**53 - 1, 2**53 - 1, 2**53 - 1, -(2**62))
+    assert (await rita.saw("/v1/reports/statement", **query | {"cursor": far}))["lines"] == []
+    wide = cursor_of(2**53 - 1, 2**70, 2**70, 2**70, 2**70)
+    assert (await rita.get("/v1/reports/statement", **query | {"cursor": wide})).status_code == 422
     assert (await rita.saw("/v1/reports/fines", to_ms=1))["rows"] == []
     banks = {r["table_id"]: r["amount"] for r in (await rita.saw("/v1/reports/banks"))["rows"]}
     assert all(amount > 0 for amount in banks.values())

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from projections.paging import cursor_of
 from tests.services.api.nodes import Node, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -46,5 +47,9 @@ async def test_t12_a_hand_voided_by_ops_is_a_signal_of_its_players(node: Node) -
     assert (row["kind"], row["player"], row["rests_on"]) == ("voided", boris, hand_id)
     assert (await rita.get("/v1/signals", kind="luck")).status_code == 422
     assert (await rita.get("/v1/signals", cursor="x")).status_code == 422
+    for wrong in (("pair", 2**63, "a", "", "RUB"), ("pair", 1, "a\0", "", "RUB"), ("luck", 1, "a", "", "RUB")):
+        assert (await rita.get("/v1/signals", cursor=cursor_of(*wrong))).status_code == 422
+    last = cursor_of("voided", 1, anna, "", "RUB")
+    assert anna not in {s["player"] for s in (await rita.saw("/v1/signals", cursor=last))["signals"]}
     seated = await node.as_(boris, "compliance").get("/v1/signals")
     assert (seated.status_code, seated.json()["code"]) == (409, "holds_seat")
