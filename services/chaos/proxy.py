@@ -97,6 +97,8 @@ class Link:
                 if self.delay_ms:
                     await asyncio.sleep(self.delay_ms / 1000)
                 await self._flows.wait()
+                if writer.transport.is_closing():
+                    break
                 writer.write(data)
                 await writer.drain()
         with suppress(OSError, RuntimeError):
