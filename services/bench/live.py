@@ -13,12 +13,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
 from msgspec.structs import replace
-from redis.asyncio import Redis
-from redis.asyncio.client import PubSub
 
 from infra.entropy import SystemEntropy
 from infra.faults import Fault
-from infra.redis import connect
+from infra.plain_message import publish_to_receive
 from infra.settings import Settings
 from services.api.tokens import Signer
 from services.bench import commits
@@ -36,7 +34,7 @@ WARM_UP_S = 2.0
 ROUNDS = 3
 """Ours and the reference take turns."""
 PUBLISHED = 300
-MESSAGE = b"x" * 200
+MESSAGE_BYTES = 200
 ARRIVE_S = 2.0
 """So long the last messages may take."""
 CASES = ("same", "other")
@@ -63,7 +61,7 @@ async def bench_live(seconds: float, progress: Progress) -> Report:
                 await _commits(here, token)
                 for number in range(ROUNDS):
                     progress(number, ROUNDS, "actions, followed")
-                    bare += await _published(core.addresses.redis)
+                    bare += await publish_to_receive(core.addresses.redis, PUBLISHED, MESSAGE_BYTES)
                     result = await ask(Window("actions", seconds / ROUNDS, ACTIONS_PER_S))
                     acted, taken_s = acted + result.count, taken_s + result.seconds
                     await asyncio.sleep(ARRIVE_S)
@@ -131,29 +129,3 @@ async def _follow(client: Client, table_id: str, received: Received) -> None:
 async def _commits(url: str, token: str) -> dict[tuple[str, int], int]:
     told = await Client(url, token).get(commits.PATH)
     return {(stream, seq): at for stream, seq, at in told["commits"]}
-
-
-async def _published(url: str) -> list[float]:
-    """How long each of some messages takes from its publishing to its receiver, one after another; ms."""
-    taken: list[float] = []
-    redis: Redis = connect(url)
-    listening: Redis = connect(url)
-    pubsub = listening.pubsub(ignore_subscribe_messages=True)
-    try:
-        await pubsub.subscribe("khrap:bench")
-        await pubsub.get_message(timeout=1.0)
-        for _ in range(PUBLISHED):
-            began = time.perf_counter()
-            _, at = await asyncio.gather(redis.publish("khrap:bench", MESSAGE), _arrival(pubsub))
-            taken.append((at - began) * 1_000)
-    finally:
-        await pubsub.aclose()  # type: ignore[no-untyped-call]
-        await redis.aclose()
-        await listening.aclose()
-    return taken
-
-
-async def _arrival(pubsub: PubSub) -> float:
-    while await pubsub.get_message(timeout=1.0) is None:
-        pass
-    return time.perf_counter()
