@@ -115,6 +115,9 @@ class Wire(asyncio.Protocol):
         try:
             self._write(request)
             return await answer
+        except asyncio.CancelledError:
+            self.close()  # what is still to come would be taken for the next request's answer
+            raise
         finally:
             self._answer = None
 
