@@ -23,7 +23,7 @@ from services.demo.check import check
 
 LOOK_S = 0.2
 SHOWN = 5
-"""So many lines of a process's log are quoted."""
+"""So many lines of a process's log are quoted, the last ones: there an exception says what it is."""
 
 
 async def moving(log: LogWatch, within_s: float) -> list[str]:
@@ -107,7 +107,7 @@ def processes(members: Iterable[Member]) -> list[str]:
     for member in members:
         broken += [f"{member.name} ended by itself with code {code}" for code in member.ended]
         errors = told_of_errors(member.log)
-        broken += [f"{member.name} says: {line[:2_000]}" for line in errors[:SHOWN]]
         if len(errors) > SHOWN:
-            broken.append(f"{member.name} says {len(errors) - SHOWN} lines more; see {member.log}")
+            broken.append(f"{member.name} says {len(errors) - SHOWN} lines more before these; see {member.log}")
+        broken += [f"{member.name} says: {line[:2_000]}" for line in errors[-SHOWN:]]
     return broken
