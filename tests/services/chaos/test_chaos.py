@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import signal
 import sys
 import time
@@ -24,6 +23,8 @@ from services.chaos.simulation import run_chaos
 from services.cli.exits import INTERRUPTED
 
 SECONDS = 15.0
+SEED = 5806361
+"""One schedule for every run of the tests: `khrap chaos` is for the others."""
 MEMBERS = 6
 WITHIN_S = 120.0
 
@@ -31,13 +32,10 @@ WITHIN_S = 120.0
 @pytest.mark.timeout(900)
 async def test_nothing_is_lost_doubled_or_left_standing_on_a_bad_day(tmp_path: Path) -> None:
     # DESIGN "The event store", promises 1 to 4; "Projections": exactly once; "The API": a command once, nothing missed.
-    seed = random.SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
-
     def progress(done: int, total: int | None = None, note: str = "") -> None:
         pass
 
-    report = await run_chaos(Settings(home=str(tmp_path)), seconds=SECONDS, seed=seed, progress=progress)
+    report = await run_chaos(Settings(home=str(tmp_path)), seconds=SECONDS, seed=SEED, progress=progress)
     print(report)
     assert report.broken == ()
     assert report.data is None
