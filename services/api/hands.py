@@ -8,7 +8,7 @@ import msgspec
 from litestar import Controller, Request, Response, get
 from litestar.params import FromQuery
 
-from domain.handfile import from_events, redact, to_json
+from domain.handfile import HandFileError, from_events, redact, to_json
 from domain.money import MAX_AMOUNT
 from projections.disputes import is_corrected
 from projections.hands import HandRow, hands_by_id
@@ -91,7 +91,7 @@ class Hands(Controller):
                 rule=HAND_READERS,
                 answer=HandNow,
                 refusals=LOOK_REFUSALS,
-                problems=("not_found", "conflict"),
+                problems=("not_found", "conflict", "not_replayable"),
             )
         ),
     )
@@ -112,7 +112,7 @@ class Hands(Controller):
                 rule=HAND_READERS,
                 answer=HandFileJson,
                 refusals=LOOK_REFUSALS,
-                problems=("not_found", "conflict"),
+                problems=("not_found", "conflict", "not_replayable"),
             )
         ),
     )
@@ -131,4 +131,12 @@ async def _file(request: Incoming, row: HandRow, what: What, reason: str | None)
     await record_look(request, row, what, reason)
     whole = from_events([rooms.codec.decode(each) for each in await stored_hand(rooms, row)])
     seat = seat_of(row, caller.subject)
-    return to_json(whole if open_to(caller, row) or seat is None else redact(whole, seat))
+    if open_to(caller, row) or seat is None:
+        return to_json(whole)
+    try:
+        return to_json(redact(whole, seat))
+    except HandFileError as error:
+        detail = (
+            f"{error.field}: the record leaves the rules here, so what your seat saw cannot be told; dispute the hand"
+        )
+        raise Rejection("not_replayable", detail) from None

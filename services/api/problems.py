@@ -88,6 +88,7 @@ REQUESTS: dict[str, Kind] = {
     "no_spectators": Kind(403, "The table has no spectators"),
     "not_found": Kind(404, "There is no such thing"),
     "method_not_allowed": Kind(405, "Not a method of this path"),
+    "not_replayable": Kind(409, "The hand's record leaves the rules"),
     "too_large": Kind(413, "The body is too large"),
     "unsupported_media_type": Kind(415, "The body must be JSON"),
     "invalid": Kind(422, "The content is not valid"),

@@ -13,7 +13,7 @@ from litestar.params import FromQuery
 from msgspec import Struct
 
 from domain.cards import Card
-from domain.events import Event, HandStarted, Settings
+from domain.events import HandStarted, Settings
 from domain.handfile import Finding, HandFile, HandFileError, Report, check, from_events, redact
 from domain.legal import Offer
 from domain.replay import At, HeldCards, Shown, shown
@@ -193,7 +193,8 @@ async def _replay(rooms: House, row: HandRow, seat: int | None, is_open: bool) -
     player = None if seat is None else next(p.player for p in row.players if p.seat == seat)
     entries = await entries_of_hand(rooms.reader, row.hand_id)
     waits = {each.stream: each for each in await mismatches(rooms.reader)}.get(table_stream(row.table_id))
-    file, report = _checked(events, seat)
+    file = from_events(events)
+    seed, report = _checked(file, seat)
     started = events[0]
     assert isinstance(started, HandStarted), row.hand_id
     return Replay(
@@ -211,7 +212,7 @@ async def _replay(rooms: House, row: HandRow, seat: int | None, is_open: bool) -
             not_checked=report.unchecked,
         ),
         chain=_chain(stored, before),
-        shuffle=_shuffle(started, file, report),
+        shuffle=_shuffle(started, len(file.deals), seed, report),
         checkpoint=await _checkpoint(rooms, stored[-1]),
     )
 
@@ -242,14 +243,13 @@ def _step(step: Shown, stored: StoredEvent, entries: Sequence[LedgerEntry]) -> R
     )
 
 
-def _checked(events: Sequence[Event], seat: int | None) -> tuple[HandFile, Report]:
-    """The hand's file as the audience may have it, and what replaying it finds: that tells of no card it lacks."""
-    file = from_events(events)
+def _checked(file: HandFile, seat: int | None) -> tuple[str | None, Report]:
+    """The server seed where the audience may have it, and what replaying the hand as they saw it finds (H7, S6)."""
     try:
         seen = file if seat is None else redact(file, seat)
     except HandFileError as error:
-        return file, Report(problems=(Finding(error.field, "the hand does not replay by the rules"),))
-    return seen, check(seen)
+        return None, Report(problems=(Finding(error.field, "the hand does not replay by the rules"),))
+    return None if seen.shuffle is None else seen.shuffle.server_seed, check(seen)
 
 
 def _books(row: HandRow, entries: Sequence[PostedEntry], waits: tuple[int, str] | None) -> BooksProof:
@@ -305,9 +305,8 @@ def _of_shuffle(finding: Finding) -> bool:
     return finding.field.startswith(("shuffle.", "deals["))
 
 
-def _shuffle(started: HandStarted, file: HandFile, report: Report) -> ShuffleProof:
+def _shuffle(started: HandStarted, deals: int, seed: str | None, report: Report) -> ShuffleProof:
     problems = tuple(each for each in report.problems if _of_shuffle(each))
-    seed = None if file.shuffle is None else file.shuffle.server_seed
     names = {s.seat: s.player for s in started.table.seats}
     return ShuffleProof(
         state="not_checked" if seed is None else "fails" if problems else "holds",
@@ -318,6 +317,6 @@ def _shuffle(started: HandStarted, file: HandFile, report: Report) -> ShufflePro
             ClientSeed(player=names[seat], seed=given)
             for seat, given in zip(started.dealt_in, started.client_seeds, strict=True)
         ),
-        deals=len(file.deals),
+        deals=deals,
         problems=problems,
     )
