@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
 
 from infra.codec import Codec
 from infra.faults import Fault
+from infra.keeping import LASTING, RETRY_S, kept
 from infra.redis import NUDGE, Message, Publisher, Subscriber
 from infra.store import EventStore
 from infra.witness import Ahead, Witness, missing
@@ -21,7 +22,6 @@ from projections.engine.types import Projection
 from projections.live import NAME as LIVE
 from projections.live import Live
 
-RETRY_S = 1.0
 WITNESS_S = 2.0
 """How often it is noted outside the database how far the log is, so that a restored older one is noticed."""
 
@@ -40,8 +40,8 @@ async def run(
     """Keep the projections, and publish what happens, until `stop` is set or the task is cancelled.
 
     Any number of processes may run this: they share the projections by leases, and when one of them ends, however it
-    ends, the others take over what it kept. Postgres or Redis being away is waited for. Raises Fault where waiting does
-    not help: `projection_changed`, `log_restored`, or what opening the store raises.
+    ends, the others take over what it kept. Postgres or Redis being away or silent is waited for. Raises Fault where
+    waiting does not help: one of `infra.keeping.LASTING`.
     """
     stop = stop or asyncio.Event()
     running = asyncio.create_task(_run(store, codec, database_url, redis_url, projections))
@@ -78,23 +78,11 @@ async def _run(
         database_url, reading, tail, projections, others=[LIVE], on_commit=live.committed, on_lease=leased
     )
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(publisher.run())
-        tasks.create_task(_kept("nudges", lambda: _nudged(redis_url, tail)))
-        tasks.create_task(_kept("tail", tail.run))
-        tasks.create_task(_kept("witness", lambda: _witness(store, redis_url)))
-        tasks.create_task(_kept("projector", projector.run))
-
-
-async def _kept(what: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Do `work` for ever. A mistake of ours in it is logged and it begins anew: the rest of the process goes on."""
-    while True:
-        try:
-            await work()
-        except Fault:
-            raise
-        except Exception:
-            log.exception("projector_failed", what=what)
-        await asyncio.sleep(RETRY_S)
+        tasks.create_task(kept("publisher", publisher.run))
+        tasks.create_task(kept("nudges", lambda: _nudged(redis_url, tail)))
+        tasks.create_task(kept("tail", tail.run))
+        tasks.create_task(kept("witness", lambda: _witness(store, redis_url)))
+        tasks.create_task(kept("projector", projector.run))
 
 
 async def _heads(reading: Log) -> dict[int, int]:
@@ -103,6 +91,8 @@ async def _heads(reading: Log) -> dict[int, int]:
         try:
             return await reading.heads()
         except Fault as fault:
+            if fault.code in LASTING:
+                raise
             log.warning("projector_waits", code=fault.code, detail=fault.detail)
             await asyncio.sleep(RETRY_S)
 

@@ -21,6 +21,7 @@ from infra.audit import Checkpoints
 from infra.beat import Beat
 from infra.clock import Clock
 from infra.dispute_keys import DisputeKeys
+from infra.keeping import kept
 from infra.leases import Leases
 from infra.projection_store import ProjectionReader
 from infra.redis import NUDGE, Publisher
@@ -64,7 +65,8 @@ async def running(
     `more` are routes beside the API's.
 
     At the end the API takes no more connections, lets go of those who follow tables and answers what it has begun; then
-    the others end. A part that fails ends the block: raises an exception group.
+    the others end. Postgres or Redis being away or silent ends no part: it is waited for. A part ends the block by a
+    fault that does not pass (`infra.keeping.LASTING`): raises an exception group.
     """
     api = Node(core, host, port, more) if "api" in parts else None
     async with asyncio.TaskGroup() as group:
@@ -180,11 +182,15 @@ async def _steward(core: Core) -> None:
             Checkpoints(core.addresses.application, core.store.parts, core.keys.audit_signing) as checkpoints,
             asyncio.TaskGroup() as group,
         ):
-            group.create_task(Steward(core.store, core.play, beat, core.clock, leases).run())
-            group.create_task(Alarms(core.play, lambda: mismatches(reader)).run())
+            steward = Steward(core.store, core.play, beat, core.clock, leases)
+            alarms = Alarms(core.play, lambda: mismatches(reader))
             disputes = Disputes(core.store, core.codec, core.play, reader, keys, core.clock)
-            group.create_task(Deadlines(disputes, lambda now_ms: due_disputes(reader, now_ms), core.clock).run())
-            group.create_task(Sealing(checkpoints, core.clock, core.settings.seal_interval_s).run())
+            deadlines = Deadlines(disputes, lambda now_ms: due_disputes(reader, now_ms), core.clock)
+            sealing = Sealing(checkpoints, core.clock, core.settings.seal_interval_s)
+            group.create_task(kept("steward", steward.run))
+            group.create_task(kept("alarms", alarms.run))
+            group.create_task(kept("deadlines", deadlines.run))
+            group.create_task(kept("sealing", sealing.run))
     finally:
         await leases.close()
         await keys.close()
@@ -200,7 +206,7 @@ async def _nudging(core: Core) -> None:
     appended = asyncio.Event()
     core.store.on_append(lambda heads: appended.set())
     async with asyncio.TaskGroup() as group:
-        group.create_task(publisher.run())
+        group.create_task(kept("publisher", publisher.run))
         while True:
             await appended.wait()
             appended.clear()
