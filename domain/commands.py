@@ -136,7 +136,8 @@ class ResumeTable(Command, frozen=True, kw_only=True):
 class CorrectHand(Command, frozen=True, kw_only=True):
     """R5: two reviewers put a settled hand right: `right` counts in place of `recorded`. `players` were dealt in.
 
-    `resumes`: whether no other hand of the table awaits its correction.
+    `resumes`: whether no other hand of the table awaits its correction. `corrected`: the hands of this table that were
+    put right already; none is a second time.
     """
 
     hand_id: str
@@ -147,6 +148,7 @@ class CorrectHand(Command, frozen=True, kw_only=True):
     recorded: Result
     right: Result
     resumes: bool
+    corrected: tuple[str, ...] = ()
 
 
 class CloseTable(Command, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ def correct(table: Table, command: CorrectHand) -> Events | Refused:
     """The difference to each purse and to the bank, as far as they go: no debt arises, the house bears the rest."""
     if running(table) is not None:
         return Refused("in_hand", "R5", "a hand runs at this table; a correction waits for its end")
+    if command.hand_id in command.corrected:
+        return Refused("nothing_to_correct", "R5", "this hand was put right already, by another dispute of it")
     recorded = {p.seat: p.purse for p in command.recorded.players}
     names = {p.seat: p.player for p in command.players}
     dues = [(p.seat, p.purse - recorded[p.seat]) for p in command.right.players]

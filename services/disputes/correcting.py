@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from domain.events import Event, Result
+from domain.events import Event, HandCorrected, Result
 from domain.hand import Over
 from domain.handfile import HandFileError, from_events
 from domain.handfile.replaying import replay_whole
@@ -21,17 +21,29 @@ from services.play.service import table_stream
 
 
 class Correctable(Struct, frozen=True):
-    """The difference as the books have it, and whether it is the table's last."""
+    """The difference as the books have it after event `version` of the table, whose hash is `hash`.
+
+    `is_last`: no other hand of the table differs. `corrected` are the hands that were put right there.
+    """
 
     dispute: HandDispute
     is_last: bool
+    corrected: tuple[str, ...]
+    version: int
+    hash: bytes
 
 
-async def correctable(store: EventStore, codec: Codec, hand: EndedHand) -> Correctable | Refused:
-    """The books of the table folded from its first event, and the hand replayed. Raises Fault."""
+async def correctable(
+    store: EventStore, codec: Codec, hand: EndedHand, version: int | None = None
+) -> Correctable | Refused:
+    """The books of the table folded from its first event to number `version`, and the hand replayed. Raises Fault.
+
+    What is decided on these figures is appended after the event that was folded last, and nowhere else: a correction
+    that was made meanwhile would be paid once more.
+    """
     stream = table_stream(hand.table_id)
-    stored = await store.read_stream(stream)
-    book = await asyncio.to_thread(_folded, codec, stored)
+    stored = await store.read_stream(stream, 0, version)
+    book, corrected = await asyncio.to_thread(_folded, codec, stored)
     disputes = book.disputes if isinstance(book, TableBook) and not book.lost else ()
     found = next((d for d in disputes if d.hand_id == hand.hand_id), None)
     if found is None:
@@ -40,16 +52,21 @@ async def correctable(store: EventStore, codec: Codec, hand: EndedHand) -> Corre
     if not _agree(found, by_rules(hand.events)):
         detail = "rules and books come to different results of this hand; whoever keeps the program must look into it"
         return Refused("not_offered", "R5", detail)
-    return Correctable(found, len(disputes) == 1)
+    last = stored[-1]
+    return Correctable(found, len(disputes) == 1, corrected, last.seq, last.hash)
 
 
-def _folded(codec: Codec, stored: Sequence[StoredEvent]) -> Book:
-    """The ledger's book of a table after all of its events."""
+def _folded(codec: Codec, stored: Sequence[StoredEvent]) -> tuple[Book, tuple[str, ...]]:
+    """The ledger's book of a table after these events, and the hands that were put right by them."""
     book = opening(stored[0].stream)
     assert book is not None
+    corrected = []
     for each in stored:
-        book, _ = post(book, codec.decode_public(each), each.seq, each.command_id)
-    return book
+        event = codec.decode_public(each)
+        book, _ = post(book, event, each.seq, each.command_id)
+        if isinstance(event, HandCorrected):
+            corrected.append(event.hand_id)
+    return book, tuple(corrected)
 
 
 def by_rules(events: Iterable[Event]) -> Result | None:

@@ -261,12 +261,9 @@ class Disputes:
         corrected = await self._corrected(dispute_id, dispute, reviewers, at_ms)
         if isinstance(corrected, Refused):
             return corrected
-        # Read after the table: where that has grown since, the append finds it elsewhere and all is decided anew.
-        head = await self._store.head(table_stream(dispute.table_id))
-        assert head is not None, dispute.table_id
-        version, table, at_ms = corrected.version, corrected.table, max(at_ms, corrected.table.at_ms)
-        previous = head.hash if head.seq == version else bytes(32)
-        to: StreamDraft = draft.stream(table_stream(dispute.table_id), version, previous)
+        table, at_ms = corrected.table, max(at_ms, corrected.table.at_ms)
+        # Where the table has grown since it was folded, the append finds it elsewhere and all is decided anew.
+        to: StreamDraft = draft.stream(table_stream(dispute.table_id), corrected.version, corrected.hash)
         draft.add(to, corrected.events, at_ms)
         return await self._play.accounts.move(draft, table, corrected.events, dispute.table_id, at_ms)
 
@@ -295,12 +292,13 @@ class Disputes:
         """The table as it is now, and the events by which the hand is put right there."""
         hand = await self.hand(dispute.hand_id)
         assert hand is not None, dispute.hand_id
-        found = await correctable(self._store, self._codec, hand)
-        if isinstance(found, Refused):
-            return found
         current = await self._play.table(dispute.table_id)
         assert current is not None, dispute.table_id
         version, table = current
+        found = await correctable(self._store, self._codec, hand, version)
+        if isinstance(found, Refused):
+            return found
+        assert found.version == version, (found.version, version)
         events = decide_table(
             table,
             CorrectHand(
@@ -313,9 +311,12 @@ class Disputes:
                 recorded=found.dispute.recorded,
                 right=found.dispute.right,
                 resumes=found.is_last,
+                corrected=found.corrected,
             ),
         )
-        return events if isinstance(events, Refused) else Corrected(version, table, found.dispute.recorded, events)
+        if isinstance(events, Refused):
+            return events
+        return Corrected(version, found.hash, table, found.dispute.recorded, events)
 
     async def _read(self, dispute_id: str) -> Read | None:
         stored = await self._store.read_stream(dispute_stream(dispute_id))

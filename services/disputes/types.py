@@ -25,9 +25,11 @@ class EndedHand(Struct, frozen=True, kw_only=True):
 
 
 class Corrected(Struct, frozen=True):
-    """R5: a table and its number, what was recorded of the hand, and the events that put it right there."""
+    """R5: a table, its last event's number and hash, what was recorded of the hand, and the events that put it right
+    there."""
 
     version: int
+    hash: bytes
     table: Table
     recorded: Result
     events: tuple[Event, ...]

@@ -281,6 +281,16 @@ def test_r5_a_hand_that_is_not_in_dispute_cannot_be_corrected(monkeypatch: pytes
     assert (mismatch.clause, mismatch.what) == ("R5", "the hand that is corrected")
 
 
+def test_r5_a_hand_is_put_right_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    evening = next(met(monkeypatch, 500))
+    (dispute,) = followed(evening.log)[0].disputes
+    assert correct(evening, dispute)
+    assert evening.table is not None
+    refused = decide(evening.table, replace(correction(evening, dispute), corrected=(dispute.hand_id,)))
+    assert isinstance(refused, Refused)
+    assert (refused.code, refused.clause) == ("nothing_to_correct", "R5")
+
+
 def test_r5_a_fold_that_stops_at_the_mismatch_posts_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     evening = next(met(monkeypatch, 500))
     fold = Fold()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from typing import Any
 
@@ -15,6 +16,7 @@ from infra.projection_store import ProjectionReader
 from projections.ledger.reads import mismatches, trial_balance
 from projections.ledger.reconciling import reconcile
 from services.demo.sums import Reader
+from services.disputes import service
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until
 
@@ -91,3 +93,52 @@ async def test_r5_a_wrong_settlement_is_put_right_by_two_and_the_table_goes_on(
     # And the next hand is played, by the rules.
     assert (await play_hand(node, table_id, anna, boris))["hand_id"] != hand_id
     assert await halted() is None
+
+
+@pytest.mark.timeout(240)
+async def test_r5_two_disputes_of_a_hand_correct_it_once(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the figures came from one read of the table and its version from a later one: both were paid."""
+    anna, boris = (f"{name}-{secrets.token_hex(3)}" for name in ("anna", "boris"))
+    table_id = await node.open_table(stake=STAKE, turn_ms=300_000, pause_ms=3_000)
+    await node.seat(table_id, anna, boris)
+    with monkeypatch.context() as planted:
+        planted.setattr(consequences, "settle", generous)
+        hand_id = str((await play_hand(node, table_id, anna, boris))["hand_id"])
+
+    async def halted() -> Any:
+        return (await node.anyone().saw(f"/v1/tables/{table_id}"))["halted"]
+
+    await until(halted)
+    rita, roman = (node.as_(name, "compliance") for name in ("rita", "roman"))
+    approvals = []
+    for opener in (anna, boris):
+        opened = await node.as_(opener).did("/v1/disputes", {"hand_id": hand_id, "statement": "I have too little."})
+        path = f"/v1/disputes/{opened['dispute_id']}"
+        await rita.did(f"{path}/verdict", {"outcome": "upheld", "text": "The books say so too."})
+        proposed = await rita.did(f"{path}/corrections", {"text": "The books say so too."})
+        approvals.append(f"{path}/proposals/{proposed['proposal']}/approve")
+    reckon, reckoned, go_on = service.correctable, asyncio.Event(), asyncio.Event()
+
+    async def slow(*given: Any) -> Any:
+        found = await reckon(*given)
+        if not reckoned.is_set():
+            reckoned.set()
+            await go_on.wait()
+        return found
+
+    monkeypatch.setattr(service, "correctable", slow)
+    slower = asyncio.create_task(roman.post(approvals[0]))
+    await reckoned.wait()
+    await roman.did(approvals[1])
+    go_on.set()
+    refused = (await slower).json()
+    assert (refused["code"], refused["clause"]) == ("nothing_to_correct", "R5")
+    steps = [s.event for s in await node.core.play.steps(table_id, 0, 1_000)]
+    (corrected,) = [e for e in steps if isinstance(e, HandCorrected)]
+    assert corrected.resumes
+    async with ProjectionReader(node.core.addresses.application) as reader:
+
+        async def healed() -> bool:
+            return not any(p.stream == f"table-{table_id}" for p in await mismatches(reader))
+
+        await until(healed)
