@@ -545,11 +545,28 @@ class LogRestored(Event, frozen=True, kw_only=True, tag="log_restored"):
     signature: str
 
 
+class LogRestoreFinished(Event, frozen=True, kw_only=True, tag="log_restore_finished"):
+    """DESIGN "Streams and events": all that follows from the `LogRestored` before it is done, and play may go on.
+
+    `voided` hands were running; at `committed` tables the commitment of the next hand was made anew.
+    """
+
+    ops: tuple[str, str]
+    voided: int
+    committed: int
+
+
 class SessionOpened(Event, frozen=True, kw_only=True, tag="session_opened"):
     """A page's one-time code was used, by the first who came with it; its stream can be begun only once."""
 
     person: str
     role: str
+
+
+class SessionEnded(Event, frozen=True, kw_only=True, tag="session_ended"):
+    """The person of a page's session signed out: its cookie speaks for nobody any more."""
+
+    person: str
 
 
 # --- a dispute: `statement` and `text` hold what people wrote, sealed under the dispute's own key (R6)
@@ -717,9 +734,9 @@ DisputeEvent = (
 
 TABLE_EVENTS: tuple[type[Event], ...] = TableEvent.__args__
 ACCOUNT_EVENTS: tuple[type[Event], ...] = AccountEvent.__args__
-ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined, SessionOpened)
+ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined, SessionOpened, SessionEnded)
 DISPUTE_EVENTS: tuple[type[Event], ...] = DisputeEvent.__args__
-LOG_EVENTS: tuple[type[Event], ...] = (LogRestored,)
+LOG_EVENTS: tuple[type[Event], ...] = (LogRestored, LogRestoreFinished)
 EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS + DISPUTE_EVENTS + LOG_EVENTS
 
 SECRETS: dict[type[Event], tuple[str, ...]] = {
