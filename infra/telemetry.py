@@ -43,8 +43,8 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # On import psycopg gives its logger a level of its own, where it has none.
-    logging.getLogger("psycopg").setLevel(level.upper())
+    # Its pool tells of every connection that it lends, which is nearly all that would be said.
+    logging.getLogger("psycopg").setLevel("DEBUG" if level == "debug" else max(logging.WARNING, root.level))
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

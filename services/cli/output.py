@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import msgspec
 import typer
 
+from infra.faults import Fault
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+COLUMN_GAP, TEXT = 2, 30
+"""Characters between two columns, and the least for one of text."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for a program.")]
 
@@ -29,16 +37,38 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[str] = ()) -> None:
-    """Rows under their columns; those named in `numbers` are set to the right."""
+    """Rows under their columns; those named in `numbers` are set to the right.
+
+    Numbers and ids stay in one piece, also where the terminal is narrower: they are there to be read and copied.
+    """
     from rich import box
+    from rich.console import Console
     from rich.table import Table
 
+    cells = [[str(each) for each in row] for row in rows]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        table.add_column(name, justify="right" if name in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(str(each) for each in row))
-    console().print(table)
+    least = 0
+    for index, name in enumerate(columns):
+        whole = name in numbers or not any(" " in row[index] for row in cells)
+        table.add_column(
+            name, justify="right" if name in numbers else "left", no_wrap=whole, overflow="ignore" if whole else "fold"
+        )
+        least += COLUMN_GAP + (max(len(each) for each in [name, *(row[index] for row in cells)]) if whole else TEXT)
+    for row in cells:
+        table.add_row(*row)
+    Console(highlight=False, width=max(console().width, least)).print(table)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that its owner alone may read. Raises Fault(`output`)."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                os.fchmod(file.fileno(), 0o600)
+                file.truncate()
+            file.write(content)
+    except OSError as error:
+        raise Fault("output", f"{path}: {error.strerror}") from error
 
 
 class Progress(Protocol):
