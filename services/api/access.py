@@ -6,12 +6,16 @@ import re
 from typing import Literal
 
 from domain.events import HandExamined, SessionOpened
+from domain.refusal import Refused
 from infra.clock import Clock
 from infra.codec import Codec
 from infra.entropy import Entropy
 from infra.faults import Fault
 from infra.meta import command_id
+from infra.projection_store import ProjectionReader
 from infra.store import GENESIS, Appended, Conflict, Duplicate, EventStore
+from projections.hands import HandRow
+from services.disputes.facts import holds_seat
 from services.play.types import Caller, Request
 from services.play.writing import Draft, same_request
 
@@ -20,6 +24,21 @@ ATTEMPTS = 10
 _JTI = re.compile(r"[0-9a-f]{32}")
 
 What = Literal["view", "file", "bundle"]
+
+
+async def barred(reader: ProjectionReader, row: HandRow, reviewer: str) -> Refused | None:
+    """R2, R7: why this reviewer may not look at the hand's cards, or None. Raises Fault."""
+    if any(p.player == reviewer for p in row.players):
+        detail = "you were dealt into this hand: as its player you see what it shows to you"
+        return Refused("not_impartial", "R7", detail)
+    return await unseated(reader, reviewer)
+
+
+async def unseated(reader: ProjectionReader, reviewer: str) -> Refused | None:
+    """R2: the refusal of a reviewer who sits at a table, or None. Raises Fault."""
+    if await holds_seat(reader, reviewer):
+        return Refused("holds_seat", "R2", "a reviewer holds no seat; leave the table first")
+    return None
 
 
 class Access:

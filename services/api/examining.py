@@ -14,11 +14,10 @@ from litestar import Request
 from domain.refusal import Refused
 from infra.store import StoredEvent
 from projections.hands import HandRow, hand
-from services.api.access import What
+from services.api.access import What, barred, unseated
 from services.api.auth import caller_of
 from services.api.house import House, house
 from services.api.problems import Refusing, Rejection
-from services.disputes.facts import holds_seat
 from services.play.service import table_stream
 from services.play.types import Caller, Refusal
 
@@ -43,10 +42,7 @@ async def record_look(request: Incoming, row: HandRow, what: What, reason: str |
     if caller.role == "compliance":
         if reason is None:
             raise Rejection("invalid", "reason: say why; it is recorded")
-        if seat_of(row, caller.subject) is not None:
-            detail = "you were dealt into this hand: as its player you see what it shows to you"
-            raise Refusing(Refusal(Refused("not_impartial", "R7", detail), 0), shows_game=False)
-        await no_seat(house(request), caller)
+        _unless(await barred(house(request).reader, row, caller.subject))
         await house(request).access.looked(caller, row.hand_id, row.table_id, what, reason)
     elif reason is not None:
         raise Rejection("invalid", "reason: for compliance; your own hands you look at without one")
@@ -54,8 +50,11 @@ async def record_look(request: Incoming, row: HandRow, what: What, reason: str |
 
 async def no_seat(rooms: House, caller: Caller) -> None:
     """R2: raises Refusing for a reviewer who sits at a table."""
-    if await holds_seat(rooms.reader, caller.subject):
-        refused = Refused("holds_seat", "R2", "a reviewer holds no seat; leave the table first")
+    _unless(await unseated(rooms.reader, caller.subject))
+
+
+def _unless(refused: Refused | None) -> None:
+    if refused is not None:
         raise Refusing(Refusal(refused, 0), shows_game=False)
 
 

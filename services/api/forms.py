@@ -22,11 +22,28 @@ CARD = "^[2-9TJQKA][shdc]$"
 HEX = r"^([0-9a-f]{2}){1,64}$(?!\n)"
 CURSOR = r"^[A-Za-z0-9_-]+$(?!\n)"
 CODE = r"^[A-Za-z0-9._-]+$(?!\n)"
+CONSOLE_PREFIX = "os-"
+"""What the command line puts before the login of its user; no token speaks for such a subject."""
+_BLANK = (
+    r" \xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202f\u205f-\u2065\u206a-\u206f"
+    r"\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""What a reader does not see: spaces of every width, joiners, fillers, selectors, tags."""
+_NEITHER = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"
+SAID = rf"^(?:[{_BLANK}]*[^{_NEITHER}{_BLANK}]){{3}}[^{_NEITHER}]*$(?!\n)"
+"""A line in which three characters at least can be seen."""
+WRITTEN = (
+    rf"^(?:[\n{_BLANK}]*[^{_NEITHER}{_BLANK}]){{3}}[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$(?!\n)"
+)
+"""The same, of several lines."""
 IN_WORDS = {
     UUID7: "that is a UUIDv7 in lower case",
     PLAYER: "of 1 to 64 of a-z, 0-9, _ and -",
     LINE: "of one line, without control characters",
     LINES: "without control characters but line ends, and not with one at its end",
+    SAID: "of one line, without control characters, with 3 that can be seen at least",
+    WRITTEN: "without control characters but line ends, not with one at its end, with 3 that can be seen at least",
     CURRENCY: "of three capital letters, such as RUB",
     CARD: "that is a card: rank (2-9, T, J, Q, K, A) and suit (s, h, d, c), such as As",
     HEX: "of 1 to 64 bytes in lower-case hex",
@@ -48,9 +65,9 @@ Amount = Annotated[
 Text = Annotated[
     str,
     Meta(
-        min_length=1,
+        min_length=3,
         max_length=200,
-        pattern=LINE,
+        pattern=SAID,
         description="one line of text",
         examples=["asked for by both players"],
     ),
@@ -58,9 +75,9 @@ Text = Annotated[
 Writing = Annotated[
     str,
     Meta(
-        min_length=1,
+        min_length=3,
         max_length=4_000,
-        pattern=LINES,
+        pattern=WRITTEN,
         description="text, which may have several lines",
         examples=["The six of hearts was mine, and the trick went to boris."],
     ),

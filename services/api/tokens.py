@@ -19,7 +19,7 @@ from msgspec import Struct
 from infra.clock import Clock
 from infra.entropy import Entropy
 from infra.keys import Keys, TokenTrust
-from services.api.forms import PLAYER
+from services.api.forms import CONSOLE_PREFIX, PLAYER
 from services.api.roles import ROLES
 from services.play.types import Caller
 
@@ -139,6 +139,8 @@ def _verified(claims: dict[str, Any]) -> Verified:
     subject, role, expires, jti = claims["sub"], claims.get("role"), claims["exp"], claims.get("jti")
     if not isinstance(subject, str) or not _SUBJECT.match(subject) or subject in RESERVED:
         raise NotValid("the token's `sub` is no player or person: right is [a-z0-9_-], 1 to 64 of them")
+    if subject.startswith(CONSOLE_PREFIX):
+        raise NotValid(f"the token's `sub` begins with {CONSOLE_PREFIX}, as the users of the command line do")
     if role not in ROLES:
         raise NotValid(f"the token's `role` is none of {', '.join(ROLES)}")
     if not isinstance(expires, int) or isinstance(expires, bool) or not 0 <= expires < 2**40:

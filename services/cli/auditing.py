@@ -15,14 +15,12 @@ from infra.audit.checkpoint import CheckpointHead, document, head_document
 from infra.faults import Fault
 from infra.settings import Settings
 from projections.hands import hand
-from services.api.access import Access
 from services.api.forms import UUID7
 from services.audit.bundle import Bundles
 from services.books import open_books
-from services.cli.looking import CONSOLE, person
+from services.cli.looking import record_look, said
 from services.cli.output import Progress
 from services.core import Core, open_core
-from services.play.types import Caller
 
 PAGE = 200
 
@@ -88,15 +86,15 @@ async def exported(settings: Settings, after: int) -> list[bytes]:
         return [*lines[:-1], msgspec.json.encode(document(last))] if last else []
 
 
-async def bundled(settings: Settings, hand_id: str, reason: str) -> bytes:
+async def bundled(settings: Settings, hand_id: str, reason: str | None) -> bytes:
     """The dispute bundle of a hand that is over; the look is recorded first. Raises Fault."""
     if not re.match(UUID7, hand_id):
         raise Fault("hand", f"{hand_id} is not a hand's id")
+    why = said(reason)
     async with open_books(settings) as books, open_checkpoints(books.core) as checkpoints:
         core = books.core
         row = await hand(books.reader, hand_id)
         if row is None or row.last_seq is None:
             raise Fault("hand", f"there is no hand {hand_id} that is over; a running one is nobody's to see")
-        access = Access(core.store, core.codec, core.clock, core.entropy)
-        await access.looked(Caller(person(), CONSOLE), row.hand_id, row.table_id, "bundle", reason)
+        await record_look(books, row, "bundle", why)
         return await Bundles(core.store, core.codec, core.sealer, checkpoints, books.reader, core.clock).of(row)

@@ -1,4 +1,4 @@
-"""Disputes from the command line: as the user of this machine, who is the named reviewer. Source: rulebook R."""
+"""Disputes from the command line: as the user of this machine. Source: rulebook R."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from domain.disputes.commands import DisputeCommand, Reviewer
+from domain.disputes.dispute import Dispute, dealt_in
 from domain.refusal import Refused
 from infra.dispute_keys import DisputeKeys
 from infra.faults import Fault
@@ -19,13 +22,15 @@ from infra.projection_store import ProjectionReader
 from infra.settings import Settings
 from projections.access import Look, looks
 from projections.disputes import DisputeRow, disputes
+from projections.hands import hand as hand_row
 from projections.ledger.reads import statement
 from projections.paging import Page
 from projections.reports import capped_fines, carried_banks, commission, voided_hands
 from projections.signals import KINDS, Signal, signals
-from services.api.forms import UUID7
+from services.api.access import barred
+from services.api.forms import UUID7, Writing
 from services.books import open_books
-from services.cli.looking import CONSOLE, person
+from services.cli.looking import CONSOLE, login, person
 from services.disputes.service import Disputes, Seal
 from services.disputes.types import CorrectionPreview, DisputeAnswer, DisputeRead
 from services.play.types import Caller, KeyReused, NotFound, Refusal, Request
@@ -56,10 +61,11 @@ async def open_room(settings: Settings) -> AsyncIterator[Room]:
 
 def written(text: str) -> str:
     """What was given as a text; `-` is standard input."""
-    found = sys.stdin.read().strip() if text == "-" else text
-    if not 1 <= len(found) <= 4_000:
-        raise Fault("text", "a text has 1 to 4,000 characters; - reads it from standard input")
-    return found
+    try:
+        return msgspec.convert(sys.stdin.read().strip() if text == "-" else text, Writing)
+    except msgspec.ValidationError:
+        detail = "--text: 3 to 4,000 characters, no control characters but line ends; - reads it from standard input"
+        raise Fault("text", detail) from None
 
 
 def is_id(given: str, what: str) -> str:
@@ -75,6 +81,10 @@ async def opened(settings: Settings, hand_id: str, statement_: str) -> DisputeAn
         hand = await room.disputes.hand(is_id(hand_id, "hand"))
         if hand is None:
             raise Fault("hand", f"there is no hand {hand_id} that is over")
+        row = await hand_row(room.reader, hand_id)
+        refused = None if row is None else await barred(room.reader, row, login())
+        if refused is not None:
+            raise Fault(refused.code, f"{refused.detail} ({refused.clause})")
         return _answered(await room.disputes.open(_request(), hand, statement_, "reviewer"))
 
 
@@ -84,11 +94,18 @@ async def commanded(settings: Settings, dispute_id: str, make: Make, *, writes: 
         dispute = await room.disputes.dispute(is_id(dispute_id, "dispute"))
         if dispute is None:
             raise Fault("dispute", f"there is no dispute {dispute_id}")
-        reviewer = await room.disputes.reviewer(person(), dispute)
+        _no_party(dispute)
+        reviewer = replace(await room.disputes.reviewer(login(), dispute), name=person())
         outcome = await room.disputes.command(
             dispute_id, _request(), lambda at_ms, _, seal: make(at_ms, reviewer, seal), writes=writes
         )
         return _answered(outcome)
+
+
+def _no_party(dispute: Dispute) -> None:
+    """R2. Raises Fault where the user's login is that of a player of the hand."""
+    if dealt_in(dispute, login()):
+        raise Fault("not_impartial", f"{login()} was dealt into the hand; another reviewer judges it (R2)")
 
 
 def _request() -> Request:
@@ -127,6 +144,7 @@ async def course(settings: Settings, dispute_id: str) -> DisputeRead:
         found = await room.disputes.read(is_id(dispute_id, "dispute"), "reviewer")
         if found is None:
             raise Fault("dispute", f"there is no dispute {dispute_id}")
+        _no_party(found.dispute)
         return found
 
 

@@ -107,14 +107,25 @@ def key(as_json: AsJson = False) -> None:
 @app.command()
 def bundle(
     hand: Annotated[str, typer.Argument(help="A hand's id.", show_default=False)],
-    out: Out = None,
-    reason: Annotated[str, typer.Option(help="Why; every look at a hand's cards is recorded.")] = "khrap audit bundle",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write it to a file, 0600.", show_default=False),
+    ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(help="Why; needed: the look at its cards is recorded.", show_default=False),
+    ] = None,
 ) -> None:
     """Print a hand's dispute bundle: all that proves it to an outsider. It holds every card of the hand."""
     from services.cli import running
     from services.cli.auditing import bundled
+    from services.cli.output import write_private
 
-    _write(running.run(bundled(running.settings(), hand, reason)) + b"\n", out)
+    content = running.run(bundled(running.settings(), hand, reason)) + b"\n"
+    if out is None:
+        _write(content, None)
+    else:
+        write_private(out, content)
 
 
 @app.command("check-bundle")
@@ -211,7 +222,7 @@ def erase(
 
     done = running.run(
         commanded(
-            running.settings(), dispute, lambda at_ms, who, _: EraseTexts(at_ms=at_ms, person=who.name, ground=ground)
+            running.settings(), dispute, lambda at_ms, who, _: EraseTexts(at_ms=at_ms, reviewer=who, ground=ground)
         )
     )
     if as_json:

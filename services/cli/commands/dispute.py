@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from services.cli.reviewing import Make
 
 app = typer.Typer(
-    help="Disputes of hands that are over; you act as the user of this machine (rulebook R).", no_args_is_help=True
+    help=(
+        "Disputes of hands that are over (rulebook R). You act as the user that runs the command, by uid: "
+        "os-LOGIN, who is also held to what the player or reviewer LOGIN may not do. What moves money is proposed and "
+        "approved by two persons with tokens of their own, on the page /review or over the API, and not from here."
+    ),
+    no_args_is_help=True,
 )
 
 DisputeId = Annotated[str, typer.Argument(help="A dispute's id.", show_default=False)]
@@ -129,29 +134,6 @@ def verdict(
 
 
 @app.command()
-def compensate(
-    dispute: DisputeId,
-    player: Annotated[str, typer.Argument(help="A player of the hand.", show_default=False)],
-    amount: Annotated[int, typer.Argument(help="Minor units.", min=1, max=2**50, show_default=False)],
-    text: Text,
-    as_json: AsJson = False,
-) -> None:
-    """Propose a compensation; another must approve it."""
-    from domain.disputes.commands import ProposeCompensation
-    from services.cli.reviewing import written
-
-    said = written(text)
-    _command(
-        dispute,
-        lambda at_ms, who, seal: ProposeCompensation(
-            at_ms=at_ms, reviewer=who, player=player, amount=amount, text=seal(said)
-        ),
-        as_json,
-        writes=True,
-    )
-
-
-@app.command()
 def preview(dispute: DisputeId, as_json: AsJson = False) -> None:
     """What a correction would come to, for those who sign it."""
     from services.cli import output, running
@@ -169,29 +151,6 @@ def preview(dispute: DisputeId, as_json: AsJson = False) -> None:
     rows += [("bank", output.amount(found.bank_due), output.amount(found.bank_moved), "bank")]
     rows += [("commission", output.amount(found.commission_due), "", "house")]
     output.print_table(("who", "due", "moved", "to"), rows, numbers=("due", "moved"))
-
-
-@app.command()
-def correct(dispute: DisputeId, text: Text, as_json: AsJson = False) -> None:
-    """Propose to have a wrongly settled hand put right; another must approve it."""
-    from domain.disputes.commands import ProposeCorrection
-    from services.cli.reviewing import written
-
-    said = written(text)
-    _command(
-        dispute,
-        lambda at_ms, who, seal: ProposeCorrection(at_ms=at_ms, reviewer=who, text=seal(said)),
-        as_json,
-        writes=True,
-    )
-
-
-@app.command()
-def approve(dispute: DisputeId, proposal: Proposal, as_json: AsJson = False) -> None:
-    """Approve another reviewer's proposal: the second signature, by which the money moves."""
-    from domain.disputes.commands import Approve
-
-    _command(dispute, lambda at_ms, who, _: Approve(at_ms=at_ms, reviewer=who, proposal=proposal), as_json)
 
 
 @app.command()

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Hands as portable files: take one out, look at it, replay and compare.", no_args_is_help=True)
 
-Reason = Annotated[str, typer.Option(help="Why; every look at a hand's cards is recorded.")]
+Reason = Annotated[
+    str | None,
+    typer.Option(help="Why; needed for a hand of the log, each look at whose cards is recorded.", show_default=False),
+]
 
 
 @app.command()
@@ -36,7 +39,7 @@ def check(
 @app.command()
 def show(
     hand: Annotated[str, typer.Argument(help="A hand's id, or a file.", show_default=False)],
-    reason: Reason = "khrap hand show",
+    reason: Reason = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell a hand card by card."""
@@ -55,14 +58,16 @@ def export(
         str | None, typer.Option(help="Only what this seat's player may see, or `public`.", show_default=False)
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write it to a file.", show_default=False)
+        Path | None,
+        typer.Option("--output", "-o", help="Write it to a file, 0600.", show_default=False),
     ] = None,
-    reason: Reason = "khrap hand export",
+    reason: Reason = None,
 ) -> None:
     """Print a hand's file (`khrap-hand/1`), with all its cards unless --view says otherwise."""
     from domain.handfile import HandFileError, redact, to_json
     from infra.faults import Fault
     from services.cli import running
+    from services.cli.output import write_private
 
     if view is not None and view != "public" and not view.isdecimal():
         raise typer.BadParameter("a seat's number, or public", param_hint="--view")
@@ -76,30 +81,28 @@ def export(
     if output is None:
         print(content)
     else:
-        output.write_text(content + "\n")
+        write_private(output, content.encode() + b"\n")
 
 
-async def _file(settings: Settings, hand_id: str, what: Literal["view", "file"], reason: str) -> HandFile:
+async def _file(settings: Settings, hand_id: str, what: Literal["view", "file"], reason: str | None) -> HandFile:
     """The whole file of a hand that is over; the look is recorded first."""
     from domain.handfile import from_events
     from infra.faults import Fault
     from projections.hands import hand
-    from services.api.access import Access
     from services.api.forms import UUID7
     from services.books import open_books
-    from services.cli.looking import CONSOLE, person
+    from services.cli.looking import record_look, said
     from services.play.service import table_stream
-    from services.play.types import Caller
 
     if not re.match(UUID7, hand_id):
         raise Fault("hand", f"{hand_id} is neither a file nor a hand's id")
+    why = said(reason)
     async with open_books(settings) as books:
         core = books.core
         row = await hand(books.reader, hand_id)
         if row is None or row.last_seq is None:
             raise Fault("hand", f"there is no hand {hand_id} that is over; a running one is nobody's to see")
-        access = Access(core.store, core.codec, core.clock, core.entropy)
-        await access.looked(Caller(person(), CONSOLE), row.hand_id, row.table_id, what, reason)
+        await record_look(books, row, what, why)
         count = row.last_seq - row.first_seq + 1
         stored = await core.store.read_stream(table_stream(row.table_id), row.first_seq - 1, count)
         return from_events([core.codec.decode(each) for each in stored])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Literal
 
@@ -50,8 +51,8 @@ def token(
 
 def _link(host: str, port: int, page: str, code: str) -> str:
     """The code stands behind `#`: a browser sends that to nobody."""
-    if not page.startswith("/"):
-        raise typer.BadParameter("a path of this service, such as /review", param_hint="--page")
+    if not re.match(r"/(?![/\\])[!-~]*\Z", page):
+        raise typer.BadParameter("a path of this service, with one / before it, such as /review", param_hint="--page")
     if port == 0:
         raise typer.BadParameter(
             "KHRAP_PORT is 0: the service takes any port, so no link is certain", param_hint="--link"

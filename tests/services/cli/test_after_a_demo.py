@@ -88,13 +88,13 @@ def test_the_books_can_be_looked_into(khrap: Khrap, demo: dict[str, Any]) -> Non
 def test_a_hand_is_exported_checked_and_told(khrap: Khrap, demo: dict[str, Any], home: Path, tmp_path: Path) -> None:
     hand = hand_id(home)
     whole, redacted = tmp_path / "whole.json", tmp_path / "public.json"
-    assert khrap("hand", "export", hand, "--output", str(whole)).code == 0
-    assert khrap("hand", "export", hand, "--view", "public", "--output", str(redacted)).code == 0
+    assert khrap("hand", "export", hand, "--output", str(whole), "--reason", "a test").code == 0
+    assert khrap("hand", "export", hand, "--view", "public", "--output", str(redacted), "--reason", "a test").code == 0
     assert khrap("hand", "check", str(whole)).code == 0
     assert "not checked" in khrap("hand", "check", str(redacted)).out
-    assert khrap("hand", "show", hand).out == khrap("hand", "show", str(whole)).out
-    assert khrap("hand", "show", "018f0000-0000-7000-8000-000000000001").code == 2
-    assert khrap("hand", "export", hand, "--view", "queen").code == 2
+    assert khrap("hand", "show", hand, "--reason", "a test").out == khrap("hand", "show", str(whole)).out
+    assert khrap("hand", "show", "018f0000-0000-7000-8000-000000000001", "--reason", "a test").code == 2
+    assert khrap("hand", "export", hand, "--view", "queen", "--reason", "a test").code == 2
 
 
 def test_every_look_at_a_hand_is_recorded(khrap: Khrap, demo: dict[str, Any], home: Path) -> None:
@@ -207,5 +207,5 @@ def test_a_hand_is_taken_out_as_evidence_and_checked(
     bundle.write_text(bundle.read_text().replace('"hand_key":"', '"hand_key":"0', 1))
     assert khrap("audit", "check-bundle", str(bundle)).code == 1
     assert khrap("audit", "check-bundle", str(tmp_path / "missing.json")).code == 2
-    assert khrap("audit", "bundle", "018f0000-0000-7000-8000-000000000001").code == 2
-    assert khrap("audit", "bundle", "nothing").code == 2
+    assert khrap("audit", "bundle", "018f0000-0000-7000-8000-000000000001", "--reason", "a test").code == 2
+    assert khrap("audit", "bundle", "nothing", "--reason", "a test").code == 2

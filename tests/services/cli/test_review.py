@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
-import getpass
 import io
+import os
+import pwd
+import stat
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -41,10 +44,10 @@ def hand(khrap: Khrap, home: Path, played: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def as_user(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Be another user of this machine."""
-    return lambda name: monkeypatch.setattr(getpass, "getuser", lambda: name)
+    return lambda name: monkeypatch.setattr(pwd, "getpwuid", lambda uid: SimpleNamespace(pw_name=name))
 
 
-def test_r4_r6_a_dispute_from_the_opening_to_the_erasure(
+def test_r4_r6_a_dispute_from_the_opening_to_its_close(
     khrap: Khrap, hand: dict[str, Any], as_user: Callable[[str], None]
 ) -> None:
     as_user("rita")
@@ -53,37 +56,83 @@ def test_r4_r6_a_dispute_from_the_opening_to_the_erasure(
     dispute = opened.json["dispute_id"]
     assert khrap("dispute", "note", dispute, "--text", "A look at the file.").code == 0
     assert khrap("dispute", "verdict", dispute, "upheld", "--text", "It was.").out == f"dispute {dispute}: judged\n"
-    player = hand["players"][0]
-    before = khrap("ledger", "statement", f"player:{player}", "--json").json["lines"][-1]["balance"]
-    proposed = khrap("dispute", "compensate", dispute, player, "1234", "--text", "For the trick.", "--json")
-    assert proposed.json["proposal"] == 1
-    alone = khrap("dispute", "approve", dispute, "1")
-    assert alone.code == 2
-    assert "another reviewer must approve (R4)" in alone.err
-    as_user("roman")
-    assert khrap("dispute", "approve", dispute, "1").code == 0
-    line = khrap("ledger", "statement", f"player:{player}", "--json").json["lines"][-1]
-    assert (line["other"], line["change"], line["balance"]) == ("house:compensation", 1234, before + 1234)
-    assert khrap("ledger", "reconcile").code == 0
     assert "(R5)" in khrap("dispute", "preview", dispute).err
-    nothing = khrap("dispute", "correct", dispute, "--text", "x")
-    assert (nothing.code, "(R5)" in nothing.err) == (2, True)
+    player = hand["players"][0]
     as_user(player)
     own = khrap("dispute", "close", dispute)
     assert (own.code, "(R2)" in own.err) == (2, True)
+    assert "(R2)" in khrap("dispute", "show", dispute).err
+    assert "(R7)" in khrap("dispute", "open", hand["hand_id"], "--text", "My own hand.").err
     as_user("roman")
     assert khrap("audit", "erase", dispute, "--ground", "request").code == 2
     assert khrap("dispute", "close", dispute).code == 0
     shown = khrap("dispute", "show", dispute)
     assert "The third trick looks wrong." in shown.out
     (listed,) = [d for d in khrap("dispute", "list", "--json").json["disputes"] if d["dispute_id"] == dispute]
-    assert (listed["phase"], listed["outcome"], listed["paid"]) == ("closed", "upheld", 1234)
-    assert khrap("audit", "erase", dispute, "--ground", "request").out == f"the texts of dispute {dispute} are erased\n"
-    erased = khrap("dispute", "show", dispute)
-    assert "trick" not in erased.out
-    assert "(erased)" in erased.out
+    assert (listed["phase"], listed["outcome"], listed["opener"]) == ("closed", "upheld", "os-rita")
+    early = khrap("audit", "erase", dispute, "--ground", "request")
+    assert (early.code, "30 days after the dispute was closed" in early.err) == (2, True)
+    as_user("rita")
+    decided = khrap("audit", "erase", dispute, "--ground", "request")
+    assert (decided.code, "another reviewer erases it (R6)" in decided.err) == (2, True)
     assert khrap("audit", "verify").code == 0
     assert khrap("dispute", "list", "--phase", "open").code == 0
+
+
+@pytest.mark.parametrize("act", ["compensate", "correct", "approve"])
+def test_r4_r5_money_is_moved_by_tokens_and_not_from_the_console(khrap: Khrap, act: str) -> None:
+    assert khrap("dispute", act, "018f0000-0000-7000-8000-0000000000dd", "1").code == 2
+    assert "with tokens of their own" in " ".join(khrap("dispute", "--help").out.replace("│", " ").split())
+
+
+def test_r7_a_look_is_recorded_for_the_uid_whatever_the_environment_says(
+    khrap: Khrap, hand: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "somebody-else")
+    assert khrap("hand", "show", hand["hand_id"], "--reason", "under another name").code == 0
+    looks = khrap("audit", "access", "--hand", hand["hand_id"], "--json").json["looks"]
+    assert (looks[0]["person"], looks[0]["reason"]) == (f"os-{pwd.getpwuid(os.getuid()).pw_name}", "under another name")
+
+
+LOOKS = (("hand", "show"), ("hand", "export"), ("audit", "bundle"))
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_r7_a_look_needs_a_reason_that_says_something_and_is_refused_to_a_player_of_the_hand(
+    khrap: Khrap, hand: dict[str, Any], as_user: Callable[[str], None], look: tuple[str, str]
+) -> None:
+    before = khrap("audit", "access", "--json").json
+    for reason in ((), ("--reason", " "), ("--reason", "\u200b\u200b\u200b\u200b"), ("--reason", "two\nlines")):
+        refused = khrap(*look, hand["hand_id"], *reason)
+        assert (refused.code, refused.out, "--reason: say why" in refused.err) == (2, "", True)
+    as_user(hand["players"][0])
+    own = khrap(*look, hand["hand_id"], "--reason", "what had the others?")
+    assert (own.code, own.out, "(R7)" in own.err) == (2, "", True)
+    assert khrap("audit", "access", "--json").json == before
+
+
+def test_a_file_with_a_hands_cards_is_for_its_owner_alone(khrap: Khrap, hand: dict[str, Any], tmp_path: Path) -> None:
+    for command, option in ((("hand", "export"), "-o"), (("audit", "bundle"), "--out")):
+        file = tmp_path / command[1]
+        file.write_text("something longer than nothing " * 10_000)
+        file.chmod(0o644)
+        assert khrap(*command, hand["hand_id"], option, str(file), "--reason", "evidence").code == 0
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert "something longer" not in file.read_text()
+
+
+@pytest.mark.parametrize("page", ["//evil.example/", "/\\evil.example/", "https://evil.example/", "review", "/a b", ""])
+def test_a_sign_in_link_opens_a_page_of_this_service_alone(khrap: Khrap, page: str) -> None:
+    refused = khrap("token", "--subject", "anna", "--role", "player", "--link", "--page", page)
+    assert (refused.code, refused.out, "--page" in refused.err) == (2, "", True)
+    right = khrap("token", "--subject", "anna", "--role", "player", "--link", "--page", "/review")
+    assert (right.code, "/review#code=" in right.out) == (0, True)
+
+
+def test_no_token_speaks_for_a_user_of_the_console(khrap: Khrap) -> None:
+    refused = khrap("token", "--subject", "os-rita", "--role", "compliance")
+    assert (refused.code, refused.out, "os-" in refused.err) == (2, "", True)
 
 
 def test_r7_looks_are_shown(khrap: Khrap, hand: dict[str, Any]) -> None:
