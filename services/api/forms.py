@@ -15,8 +15,6 @@ UUID7 = r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$(
 PLAYER = r"^[a-z0-9_-]{1,64}$(?!\n)"
 LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$(?!\n)"
 """No control character, no line end of any alphabet, and nothing that turns the direction of what follows."""
-LINES = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*$(?!\n)"
-"""The same, of several lines."""
 CURRENCY = r"^[A-Z]{3}$(?!\n)"
 CARD = "^[2-9TJQKA][shdc]$"
 HEX = r"^([0-9a-f]{2}){1,64}$(?!\n)"
@@ -41,9 +39,8 @@ IN_WORDS = {
     UUID7: "that is a UUIDv7 in lower case",
     PLAYER: "of 1 to 64 of a-z, 0-9, _ and -",
     LINE: "of one line, without control characters",
-    LINES: "without control characters but line ends, and not with one at its end",
     SAID: "of one line, without control characters, with 3 that can be seen at least",
-    WRITTEN: "without control characters but line ends, not with one at its end, with 3 that can be seen at least",
+    WRITTEN: "without control characters but line ends, with 3 that can be seen at least",
     CURRENCY: "of three capital letters, such as RUB",
     CARD: "that is a card: rank (2-9, T, J, Q, K, A) and suit (s, h, d, c), such as As",
     HEX: "of 1 to 64 bytes in lower-case hex",

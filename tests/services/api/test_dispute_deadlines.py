@@ -52,7 +52,7 @@ async def opened(node: Node) -> tuple[str, str]:
     hand_id = (await play_hand(node, table_id, anna, boris))["hand_id"]
 
     async def done() -> Any:
-        answer = await node.as_(anna).post("/v1/disputes", {"hand_id": hand_id, "statement": "x"})
+        answer = await node.as_(anna).post("/v1/disputes", {"hand_id": hand_id, "statement": "a test"})
         return answer.json() if answer.is_success else None
 
     return str((await until(done))["dispute_id"]), anna
@@ -87,7 +87,7 @@ async def test_r3_an_overdue_dispute_is_said_to_be_so_and_stays_open(node: Node)
     assert (meta.subject, meta.role, meta.by) == ("steward", "clock", "clock")
     # It stands before younger ones, and before an older one that has its verdict.
     younger, _ = await opened(node)
-    await rita.did(f"/v1/disputes/{older}/verdict", {"outcome": "rejected", "text": "x"})
+    await rita.did(f"/v1/disputes/{older}/verdict", {"outcome": "rejected", "text": "a test"})
 
     async def listed() -> Any:
         found = {d["dispute_id"]: d["phase"] for d in (await rita.saw("/v1/disputes"))["disputes"]}
@@ -108,8 +108,8 @@ async def test_r3_a_proposal_lapses_and_then_the_dispute_ends(node: Node) -> Non
     dispute_id, anna = await opened(node)
     path = f"/v1/disputes/{dispute_id}"
     rita = node.as_("rita", "compliance")
-    await rita.did(f"{path}/verdict", {"outcome": "upheld", "text": "x"})
-    await rita.did(f"{path}/compensations", {"player": anna, "amount": 5, "text": "x"})
+    await rita.did(f"{path}/verdict", {"outcome": "upheld", "text": "a test"})
+    await rita.did(f"{path}/compensations", {"player": anna, "amount": 5, "text": "a test"})
     before = (await node.as_(anna).saw(f"/v1/accounts/{anna}/RUB"))["balance"]
 
     async def kinds() -> list[str]:

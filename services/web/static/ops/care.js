@@ -129,7 +129,7 @@ function Ask({ what, id, done, leave }) {
   return html`<dialog ref=${dialog} aria-labelledby="ask" onClose=${leave}>
     <form onSubmit=${submit}><h2 id="ask">${t(`do.${what}`)}</h2><p><code>${id}</code></p><p>${t(`do.${what}.text`)}</p>
       ${problem && html`<${ProblemBox} problem=${problem} />`}
-      <label class="field"><span>${t("do.reason")}</span><input name="reason" required maxlength="200" pattern=".*\\S.*" autocomplete="off"
+      <label class="field"><span>${t("do.reason")}</span><input name="reason" required minlength="3" maxlength="200" pattern=".*\\S.*" autocomplete="off"
         value=${reason} onInput=${(e) => setReason(e.target.value)} autofocus /></label>
       <div class="acts"><button class="main" disabled=${sending}>${t(`do.${what}`)}</button>
         <button type="button" onClick=${() => dialog.current.close()}>${t("do.cancel")}</button></div></form>
