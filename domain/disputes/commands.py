@@ -99,7 +99,7 @@ class Expire(Command, frozen=True, kw_only=True):
 class EraseTexts(Command, frozen=True, kw_only=True):
     """R6."""
 
-    person: str
+    reviewer: Reviewer
     ground: ErasedFor
 
 

@@ -21,6 +21,7 @@ from domain.disputes.commands import (
     Withdraw,
 )
 from domain.disputes.dispute import (
+    ERASE_AFTER_MS,
     MOST_NOTES,
     MOST_PROPOSALS,
     OPEN_WITHIN_MS,
@@ -194,6 +195,9 @@ def _approve(dispute: Dispute, command: Approve) -> Events | Refused:
     refused = _impartial(dispute, command.reviewer)
     if refused is not None:
         return refused
+    assert isinstance(dispute.phase, Judged)
+    if command.at_ms >= dispute.phase.due_ms:
+        return Refused("not_offered", "R3", "the time for a second signature has passed: it lapses; propose it anew")
     if proposal.reviewer == command.reviewer.name:
         clause = "R4" if proposal.kind == "compensation" else "R5"
         return Refused("two_persons", clause, f"{proposal.reviewer} proposed it; another reviewer must approve")
@@ -249,11 +253,19 @@ def _expire(dispute: Dispute, command: Expire) -> Events | Refused:
 
 
 def _erase(dispute: Dispute, command: EraseTexts) -> Events | Refused:
+    name = command.reviewer.name
+    refused = _impartial(dispute, command.reviewer)
+    if refused is not None:
+        return refused
     if not isinstance(dispute.phase, Closed):
         return Refused("not_offered", "R6", "the dispute is not closed: its texts are still needed")
     if dispute.erased:
         return Refused("texts_erased", "R6", "the texts of this dispute are erased already")
-    return (TextsErased(person=command.person, ground=command.ground),)
+    if name in dispute.decided_by:
+        return Refused("not_impartial", "R6", f"{name} judged or proposed in this dispute; another reviewer erases it")
+    if command.at_ms < dispute.at_ms + ERASE_AFTER_MS:
+        return Refused("not_offered", "R6", "texts are erased 30 days after the dispute was closed, and not before")
+    return (TextsErased(person=name, ground=command.ground),)
 
 
 DECIDERS: dict[type, Callable[[Dispute, Any], Events | Refused]] = {

@@ -17,6 +17,8 @@ REMEDY_MS = 7 * DAY_MS
 """R3: so long after the verdict, or after the last proposal, it is made good."""
 PARTNER_MS = 90 * DAY_MS
 """R2: who was dealt into a hand with a player in so long a time before the dispute is a partner of his."""
+ERASE_AFTER_MS = 30 * DAY_MS
+"""R6: so long after its close the texts of a dispute stay."""
 MOST_NOTES = 100
 MOST_PROPOSALS = 20
 """R3: so many in a dispute, so that its stream stays one that is read whole."""
@@ -62,7 +64,7 @@ class Dispute(Struct, frozen=True, kw_only=True):
     """A dispute of the hand `hand_id`, into which `players` were dealt. Amounts are minor units of `currency`.
 
     `paid` are the compensations, (player, amount); `corrected`: the hand was put right by it (R5). `erased`: its texts
-    cannot be read any more (R6).
+    cannot be read any more (R6). `decided_by` are the reviewers who gave the verdict or proposed something.
     """
 
     hand_id: str
@@ -79,6 +81,7 @@ class Dispute(Struct, frozen=True, kw_only=True):
     paid: tuple[tuple[str, int], ...] = ()
     corrected: bool = False
     erased: bool = False
+    decided_by: tuple[str, ...] = ()
 
 
 def dealt_in(dispute: Dispute, person: str) -> bool:

@@ -51,7 +51,7 @@ def _after(dispute: Dispute, event: DisputeEvent) -> Dispute:
         case DisputeNoted():
             return replace(dispute, notes=dispute.notes + 1)
         case VerdictGiven(outcome=outcome, reviewer=reviewer, due_ms=due_ms):
-            return replace(dispute, phase=Judged(outcome, reviewer, due_ms))
+            return replace(_decided(dispute, reviewer), phase=Judged(outcome, reviewer, due_ms))
         case CompensationProposed():
             proposal = Proposal(
                 proposal=event.proposal,
@@ -89,7 +89,13 @@ def _proposed(dispute: Dispute, proposal: Proposal, due_ms: int) -> Dispute:
     phase = dispute.phase
     assert isinstance(phase, Judged)
     judged = replace(phase, due_ms=due_ms, proposals=(*phase.proposals, proposal))
-    return replace(dispute, phase=judged, proposed=proposal.proposal)
+    return replace(_decided(dispute, proposal.reviewer), phase=judged, proposed=proposal.proposal)
+
+
+def _decided(dispute: Dispute, reviewer: str) -> Dispute:
+    if reviewer in dispute.decided_by:
+        return dispute
+    return replace(dispute, decided_by=(*dispute.decided_by, reviewer))
 
 
 def _without(dispute: Dispute, number: int) -> Dispute:

@@ -330,21 +330,24 @@ class Disputes(Controller):
         opt=_commanding(
             "Erase the texts of a closed dispute, for good",
             COMPLIANCE,
-            ("not_offered", "texts_erased"),
+            ("not_impartial", "holds_seat", "not_offered", "texts_erased"),
             EraseBody,
-            description="Its key is destroyed. The events stay, and the chain verifies as before (R6).",
+            description=(
+                "Its key is destroyed, 30 days after its close, by a reviewer who neither judged nor proposed in it. "
+                "The events stay, and the chain verifies as before (R6)."
+            ),
             example={"ground": "request"},
         ),
     )
     async def erase(self, request: Incoming, dispute_id: DisputeId) -> DisputeAnswer:
         """R6."""
         asked, body = await written(request, EraseBody)
-        name = asked.caller.subject
+        reviewer = await _reviewer(request, dispute_id)
         return await _done(
             request,
             dispute_id,
             asked,
-            lambda at_ms, _, __: EraseTexts(at_ms=at_ms, person=name, ground=body.ground),
+            lambda at_ms, _, __: EraseTexts(at_ms=at_ms, reviewer=reviewer, ground=body.ground),
             own=True,
         )
 

@@ -23,7 +23,7 @@ from domain.disputes.commands import (
     Reviewer,
     Withdraw,
 )
-from domain.disputes.dispute import MOST_NOTES, MOST_PROPOSALS, OPEN_WITHIN_MS, REMEDY_MS, VERDICT_MS
+from domain.disputes.dispute import ERASE_AFTER_MS, MOST_NOTES, MOST_PROPOSALS, OPEN_WITHIN_MS, REMEDY_MS, VERDICT_MS
 from domain.events import (
     CompensationProposed,
     CorrectionProposed,
@@ -237,6 +237,10 @@ def test_r4_compensation_needs_an_upheld_dispute_a_player_of_the_hand_and_two_re
     assert refused(replace(UPHELD, proposed=MOST_PROPOSALS), command) == ("not_offered", "R4")
     assert refused(PROPOSED, Approve(at_ms=T0, reviewer=RITA, proposal=1)) == ("two_persons", "R4")
     assert refused(PROPOSED, Approve(at_ms=T0, reviewer=ROMAN, proposal=2)) == ("not_offered", "R4")
+    # The clock may be away: what is past its deadline is not signed all the same.
+    late = Approve(at_ms=T0 + REMEDY_MS, reviewer=ROMAN, proposal=1)
+    assert refused(PROPOSED, late) == ("not_offered", "R3")
+    assert isinstance(decide(PROPOSED, replace(late, at_ms=late.at_ms - 1)), tuple)
     approved = decide(PROPOSED, Approve(at_ms=T0, reviewer=ROMAN, proposal=1))
     assert approved == (ProposalApproved(proposal=1, reviewer="roman"),)
     paid = folded(opened(), judged(), proposed(), ProposalApproved(proposal=1, reviewer="roman"))
@@ -267,8 +271,25 @@ def test_r5_one_correction_by_two_reviewers() -> None:
 
 
 def test_r6_texts_are_erased_once_it_is_closed_and_once() -> None:
-    command = EraseTexts(at_ms=T0, person="olaf", ground="request")
+    later = T0 + ERASE_AFTER_MS
+    command = EraseTexts(at_ms=later, reviewer=Reviewer(name="olaf"), ground="request")
     assert refused(UPHELD, command) == ("not_offered", "R6")
     erased = TextsErased(person="olaf", ground="request")
     assert decide(CLOSED, command) == (erased,)
+    assert refused(CLOSED, replace(command, at_ms=later - 1)) == ("not_offered", "R6")
     assert refused(evolve(CLOSED, erased, T0), command) == ("texts_erased", "R6")
+
+
+def test_r6_texts_are_erased_by_an_impartial_reviewer_who_decided_nothing() -> None:
+    first = CorrectionProposed(proposal=1, reviewer="roman", due_ms=T0 + REMEDY_MS, text="why")
+    closed = folded(
+        opened(), judged(), first, ProposalDropped(proposal=1, why="lapsed", due_ms=T0), DisputeClosed(why="expired")
+    )
+    command = EraseTexts(at_ms=T0 + ERASE_AFTER_MS, reviewer=Reviewer(name="olaf"), ground="request")
+    assert decide(closed, command) == (TextsErased(person="olaf", ground="request"),)
+    for reviewer in (RITA, ROMAN):
+        assert refused(closed, replace(command, reviewer=reviewer)) == ("not_impartial", "R6")
+    for reviewer in (Reviewer(name="anna"), Reviewer(name="olaf", partners=("boris",))):
+        assert refused(closed, replace(command, reviewer=reviewer)) == ("not_impartial", "R2")
+    seated = replace(command, reviewer=Reviewer(name="olaf", seated=True))
+    assert refused(closed, seated) == ("holds_seat", "R2")

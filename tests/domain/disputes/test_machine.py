@@ -46,6 +46,7 @@ class Disputes(RuleBasedStateMachine):
         self.signatures: dict[int, tuple[str, str]] = {}
         self.authors: dict[int, str] = {}
         self.amounts: dict[int, tuple[str, int]] = {}
+        self.deciders: set[str] = set()
 
     def reviewer(self, name: str) -> Reviewer:
         return Reviewer(name=name, seated=name in self.seated, partners=PARTNERS.get(name, ()))
@@ -81,7 +82,10 @@ class Disputes(RuleBasedStateMachine):
                 statement="x",
             )
         )
-        assert done == ((opener not in PARTIES and opener not in self.seated) if as_reviewer else opener in PARTIES)
+        in_time = self.now <= T0 + 30 * 86_400_000
+        assert done == (
+            (opener not in PARTIES and opener not in self.seated) if as_reviewer else opener in PARTIES and in_time
+        )
 
     @rule(name=st.sampled_from(NAMES))
     def sits_or_leaves(self, name: str) -> None:
@@ -102,6 +106,8 @@ class Disputes(RuleBasedStateMachine):
             )
         )
         assert done == (was_open and not self.barred(name))
+        if done:
+            self.deciders.add(name)
 
     @precondition(lambda self: self.dispute is not None)
     @rule(name=st.sampled_from(NAMES), player=st.sampled_from(("anna", "boris", "eve")), amount=st.integers(1, 900))
@@ -127,6 +133,7 @@ class Disputes(RuleBasedStateMachine):
         number = self.dispute.proposed
         assert number not in self.authors
         self.authors[number] = name
+        self.deciders.add(name)
         self.amounts[number] = (player, amount)
 
     @precondition(lambda self: self.dispute is not None)
@@ -169,8 +176,17 @@ class Disputes(RuleBasedStateMachine):
                     assert isinstance(self.dispute.phase, Open), "it never ends unheard"
             case _:
                 erased = self.dispute.erased
-                done = self.do(EraseTexts(at_ms=self.now, person=name, ground="request"))
-                assert done == (isinstance(before, Closed) and not erased)
+                closed_ms = self.log[-1][1]
+                opened_it = (self.dispute.role, self.dispute.opener) == ("player", name)
+                done = self.do(EraseTexts(at_ms=self.now, reviewer=self.reviewer(name), ground="request"))
+                assert done == (
+                    isinstance(before, Closed)
+                    and not erased
+                    and not self.barred(name)
+                    and not opened_it
+                    and name not in self.deciders
+                    and self.now >= closed_ms + 30 * 86_400_000
+                )
 
     @invariant()
     def money_moves_by_two_hands_alone(self) -> None:

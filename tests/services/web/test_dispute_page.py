@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -124,9 +125,12 @@ async def test_r4_two_reviewers_compensate_and_one_alone_cannot(
         await expect(page.get_by_text("roman approves proposal 1")).to_be_visible()
         await do(page, "Close the dispute")
         await expect(page.locator(".phase")).to_contain_text("closed, upheld")
-        await do(page, "Erase the texts")
-        await expect(page.get_by_text("erased for good")).to_be_visible()
-        assert await page.locator("blockquote").count() == 0
+        # R6: not before 30 days have gone.
+        await expect(page.get_by_text("Nothing more is decided here.")).to_be_visible()
+        await expect(page.get_by_role("button", name="Erase the texts")).to_have_count(0)
+        await page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=31))
+        await page.reload()
+        await expect(page.get_by_role("button", name="Erase the texts")).to_be_visible()
         await page.goto("/review?show=disputes&phase=closed")
         await expect(page.locator(".dispute", has=page.locator(f'a[href$="{dispute_id}"]'))).to_contain_text(
             "12.50 RUB compensated"

@@ -9,6 +9,8 @@ import { waiting } from "/assets/dispute/course.js";
 
 export const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 export const MOST = 4000;
+/** R6: so long after its close the texts of a dispute stay. */
+const ERASE_AFTER_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** By what is done: its path behind the dispute's, its fields, and the body from them. */
 const ACTS = {
@@ -29,7 +31,7 @@ function offered(dispute, session) {
   const { phase, outcome, corrected, erased } = dispute;
   if (session.role === "player") return { open: ["note", "withdraw"], judged: ["note"], closed: [] }[phase];
   if (phase === "open") return ["verdict", "note"];
-  if (phase === "closed") return erased ? [] : ["erase"];
+  if (phase === "closed") return !erased && Date.now() >= Date.parse(dispute.entries.at(-1).at) + ERASE_AFTER_MS ? ["erase"] : [];
   const proposed = waiting(dispute);
   const corrects = !corrected && !proposed.some((p) => p.type === "correction_proposed");
   return [...(outcome === "upheld" ? ["compensation", ...(corrects ? ["correction"] : [])] : []), "note", ...(proposed.length ? [] : ["close"])];
