@@ -41,10 +41,13 @@ def create_app(house: House, *, more: Sequence[ControllerRouterHandler] = ()) ->
 
     The app starts nothing: whoever made the parts runs `house.hub`.
     """
-    door = Door(house.bearer, house.sessions)
+    door = Door(house.bearer, house.sessions, house.ends)
 
     async def enter(request: Request[Any, Any, Any]) -> None:
-        door(request)
+        # The framework takes `/tables//events` for `/tables/events`: another thing than was meant.
+        if b"//" in request.scope["raw_path"]:
+            raise Rejection("not_found", "a part of the path is empty")
+        await door(request)
         parameters_valid(request)
 
     app = Litestar(

@@ -53,10 +53,10 @@ BODIES: list[tuple[str, str, dict[str, Any]]] = [
     ("player", "/{table_id}/return", {}),
     ("player", "/{table_id}/client-seed", {"client_seed": "00"}),
     ("player", "/{table_id}/actions", {"turn": 1, "do": "pass"}),
-    ("ops", "/{table_id}/halt", {"reason": "x"}),
-    ("ops", "/{table_id}/resume", {"reason": "x"}),
-    ("ops", "/{table_id}/void", {"reason": "x"}),
-    ("operator", "/{table_id}/close", {"reason": "x"}),
+    ("ops", "/{table_id}/halt", {"reason": "a test"}),
+    ("ops", "/{table_id}/resume", {"reason": "a test"}),
+    ("ops", "/{table_id}/void", {"reason": "a test"}),
+    ("operator", "/{table_id}/close", {"reason": "a test"}),
 ]
 
 
@@ -206,6 +206,10 @@ async def test_a_reason_is_one_line_that_reads_as_it_is_written(node: Node, unse
     )
 
 
+async def test_a_path_with_an_empty_part_is_not_another_path(node: Node) -> None:
+    is_problem(await node.anyone().get("/v1/tables//events"), 404, "not_found")
+
+
 async def test_ops_under_a_players_name_see_nothing_of_his_hand(node: Node) -> None:
     table_id = await node.open_table(turn_ms=300_000)
     await node.seat(table_id, "name-a", "name-b")
@@ -217,7 +221,7 @@ async def test_ops_under_a_players_name_see_nothing_of_his_hand(node: Node) -> N
 
     view = await until(turn)
     asked = next(s["player"] for s in view["seats"] if s["seat"] == view["turn"]["seat"])
-    refused = await node.as_(asked, "ops").post(f"{path}/resume", {"reason": "x"})
+    refused = await node.as_(asked, "ops").post(f"{path}/resume", {"reason": "a test"})
     assert is_problem(refused, 409, "not_offered")["legal_actions"] == []
     assert (await node.as_(asked, "ops").saw(path))["you"] is None
 
