@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from domain.events import LogRestored
 from infra.clock import Clock, SystemClock
 from infra.codec import Codec
 from infra.embedded import EmbeddedServers
@@ -17,6 +21,7 @@ from infra.entropy import Entropy, SystemEntropy
 from infra.faults import Fault
 from infra.keys import Keys, load_keys
 from infra.migrations import FOLDERS
+from infra.presence import LONGEST_NAME, named
 from infra.sealing import Sealer
 from infra.settings import Settings
 from infra.store import EventStore
@@ -27,6 +32,9 @@ from services.play.service import Play
 
 PATIENCE_S = 10.0
 AGAIN_S = 0.3
+LOG = "log"
+"""The stream in which it stands what was done to the log itself."""
+RESTORING = "khrap restoring"
 Result = TypeVar("Result")
 
 
@@ -65,6 +73,11 @@ async def servers(settings: Settings) -> AsyncIterator[Addresses]:
         yield Addresses(held.postgres_url, as_application, held.redis_url)
     finally:
         await asyncio.to_thread(held.close)
+
+
+def restoring_name() -> str:
+    """What the sessions of a process that sets a restored log going are called."""
+    return f"{RESTORING} {os.getpid()}@{socket.gethostname()}"[:LONGEST_NAME]
 
 
 async def prepare(settings: Settings, addresses: Addresses) -> None:
@@ -124,18 +137,37 @@ async def check_log(store: EventStore, addresses: Addresses) -> None:
         raise each.fault()
 
 
+async def restore_begun(store: EventStore) -> bool:
+    """Whether the last word of the `log` stream is that the log was restored: what follows from it is not all done."""
+    last = await store.read_last(LOG)
+    return last is not None and last.type == LogRestored.__struct_config__.tag
+
+
+async def check_restore(store: EventStore) -> None:
+    """That no restore is half done: hands whose cards were seen would go on. Raises Fault(`restore_unfinished`)."""
+    if await restore_begun(store):
+        raise Fault(
+            "restore_unfinished",
+            "`khrap db restored` was begun on this log and did not come to its end; run the command again, with all "
+            "processes stopped: it goes on where it was",
+        )
+
+
 @asynccontextmanager
 async def open_core(
     settings: Settings, *, readers: int = 4, clock: Clock | None = None, restored: bool = False
 ) -> AsyncIterator[Core]:
     """Servers, keys, store and play, closed in the other order at the end; the system's clock, unless another is given.
 
-    Raises Fault, and `log_restored` where an older backup of the log was restored, unless `restored` says that this is
-    known.
+    Raises Fault, and `log_restored` where an older backup of the log was restored or `restore_unfinished` where what
+    follows from that is half done, unless `restored` says that this is known. Then the sessions bear a name of their
+    own, `RESTORING` and the process's number, so that they are told from those of other processes.
     """
     async with AsyncExitStack() as stack:
         keys = load_keys(settings)
         addresses = await stack.enter_async_context(servers(settings))
+        if restored:
+            addresses = replace(addresses, application=named(addresses.application, restoring_name()))
         await patiently(lambda: prepare(settings, addresses))
         opened = await patiently(lambda: EventStore.open(addresses.application, readers=readers))
         store = await stack.enter_async_context(opened)
@@ -144,6 +176,7 @@ async def open_core(
         codec = Codec(sealer)
         await patiently(lambda: check_key(store, codec))
         if not restored:
+            await patiently(lambda: check_restore(store))
             await patiently(lambda: check_log(store, addresses))
         yield Core(
             settings=settings,

@@ -7,6 +7,7 @@ thing that the log then says is that it was restored, signed, and by whom.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 
@@ -14,21 +15,27 @@ import structlog
 from msgspec import Struct
 
 from domain.commands import CommitAnew, Fresh, HaltTable, ResumeTable, TableCommand, Void
-from domain.events import LogRestored
+from domain.events import LogRestored, LogRestoreFinished, TableHalted
 from domain.table import Table, running
 from infra.faults import Fault
-from infra.meta import command_id
+from infra.leases import Leases
+from infra.meta import command_id, decode_meta
+from infra.presence import others
 from infra.projection_store import Generations
 from infra.store import GENESIS, Appended
 from infra.store.chain import lp
 from infra.witness import Witness, ahead
-from services.core import Core
+from services.core import LOG, Core, restore_begun, restoring_name
 from services.play.types import Answer, Caller, Outcome, Request
 from services.play.writing import Draft
 
-STREAM = "log"
 PREFIX = b"khrap-restored/1\x00"
 TABLES = "table-"
+DIGEST = "restored"
+"""In the place of a request's digest, in what is done to tables here; no HMAC in hex reads so."""
+GONE_S = 6.0
+"""Twice as long as a lease: so long at most a process that was killed seems to be there."""
+LOOK_S = 0.2
 
 log = structlog.get_logger(__name__)
 
@@ -44,35 +51,73 @@ class Restored(Struct, frozen=True):
 
 
 async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed: bool = False) -> Restored:
-    """Bring a restored log to where play may go on; done again, it does what is left.
+    """Bring a restored log to where play may go on. Where it was begun and not finished, it goes on where it was.
+
+    The log says first that it was restored, and last that all is done: between the two `open_core` refuses, since hands
+    whose cards were seen still run.
 
     Raises Fault: `not_restored` where nobody is ahead of the log and it is not said that this is known (`unnoticed`),
-    `still_running` while a projector or steward runs.
+    `still_running` while any other process of the service is there.
     """
+    await _alone(core)
+    begun = await _begun(core)
     found = await ahead(core.store, core.addresses.application, core.addresses.redis)
-    if not found and not unnoticed:
-        raise Fault("not_restored", "nobody knows of events that the log does not have; --unnoticed does it anyway")
-    forgotten = await _forget(core, {each.who for each in found})
-    heads = await core.store.part_heads()
-    lost = max((each.lost for each in found), default=0)
-    await _tell(core, ops, reason, heads, lost)
+    if begun is None:
+        if not found and not unnoticed:
+            raise Fault("not_restored", "nobody knows of events that the log does not have; --unnoticed does it anyway")
+        lost = max((each.lost for each in found), default=0)
+        told = await _tell(core, ops, reason, await core.store.part_heads(), lost)
+        # From here on no process starts; one that began before is there now.
+        await _alone(core)
+        forgotten = await _forget(core, {each.who for each in found})
+    else:
+        told = begun
+        # Who had passed what is lost cannot be told any more: what was written since may have made up for it.
+        forgotten = await _forget(core, None)
     voided = committed = 0
     for stream in await core.store.streams_not_ended(TABLES, "table_closed"):
         was_voided = await _table(core, stream.removeprefix(TABLES), ops, reason)
         voided += was_voided
         committed += 1
     await Witness(core.addresses.redis, await core.store.log_id()).note(await core.store.part_heads())
-    return Restored(sum(heads.values()), lost, voided, committed, tuple(forgotten))
+    await _append(core, ops[0], LogRestoreFinished(ops=ops, voided=voided, committed=committed))
+    return Restored(told.events, told.lost, voided, committed, tuple(forgotten))
 
 
-async def _forget(core: Core, ahead_of: set[str]) -> list[str]:
-    """Drop the generations that have passed what is lost. Projectors build them anew, and let them serve then."""
+async def _alone(core: Core) -> None:
+    """That no other process of the service is there; one that has just ended may seem so for `GONE_S`."""
+    leases = Leases(core.addresses.application)
+    loop = asyncio.get_running_loop()
+    last = loop.time() + GONE_S
+    try:
+        while True:
+            there = await others(core.addresses.application, restoring_name())
+            there += [f"who holds {name}" for name in sorted({e.partition(":")[0] for e in await leases.alive()})]
+            if not there:
+                return
+            if loop.time() > last:
+                raise Fault("still_running", f"stop all processes first; there are still: {', '.join(there)}")
+            await asyncio.sleep(LOOK_S)
+    finally:
+        await leases.close()
+
+
+async def _begun(core: Core) -> LogRestored | None:
+    """The restore that was begun and not finished."""
+    if not await restore_begun(core.store):
+        return None
+    stored = await core.store.read_last(LOG)
+    assert stored is not None
+    event = core.codec.decode(stored)
+    assert isinstance(event, LogRestored)
+    return event
+
+
+async def _forget(core: Core, ahead_of: set[str] | None) -> list[str]:
+    """Drop the generations that have passed what is lost, or all. Projectors build them anew and let them serve."""
     async with Generations.open(core.addresses.application) as generations:
-        there = await generations.all()
-        for each in there:
-            if await generations.kept(each.schema):
-                raise Fault("still_running", f"a projector keeps {each.schema} up; stop all processes first")
-        gone = [each.schema for each in there if each.schema in ahead_of]
+        there = [each.schema for each in await generations.all()]
+        gone = [schema for schema in there if ahead_of is None or schema in ahead_of]
         for schema in gone:
             await generations.forget(schema)
         return gone
@@ -89,7 +134,7 @@ def vector_digest(heads: Mapping[int, int]) -> str:
     return sha256("".join(f"{part}:{pos}\n" for part, pos in sorted(heads.items()) if pos).encode()).hexdigest()
 
 
-async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[int, int], lost: int) -> None:
+async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[int, int], lost: int) -> LogRestored:
     """Write that the log was restored: the first thing that follows what was restored."""
     events, vector = sum(heads.values()), vector_digest(heads)
     key = core.keys.audit_signing
@@ -102,16 +147,19 @@ async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[in
         key=key.public_key().public_bytes_raw().hex(),
         signature=key.sign(signed_text(ops, reason, events, vector, lost)).hex(),
     )
-    head = await core.store.head(STREAM)
-    request = Request(Caller(ops[0], "ops"), core.entropy.random_bytes(16).hex(), "")
-    draft = Draft(command_id(ops[0], STREAM, request.key), request, core.codec)
-    draft.add(
-        draft.stream(STREAM, head.seq if head else 0, head.hash if head else GENESIS), (event,), core.clock.now_ms()
-    )
+    await _append(core, ops[0], event)
+    log.warning("log_restored", ops=ops, reason=reason, events=events, lost=lost)
+    return event
+
+
+async def _append(core: Core, person: str, event: LogRestored | LogRestoreFinished) -> None:
+    head = await core.store.head(LOG)
+    request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), "")
+    draft = Draft(command_id(person, LOG, request.key), request, core.codec)
+    draft.add(draft.stream(LOG, head.seq if head else 0, head.hash if head else GENESIS), (event,), core.clock.now_ms())
     verdict = await core.store.append(draft.done())
     if not isinstance(verdict, Appended):
         raise Fault("still_running", "another process writes to the log; stop all processes first")
-    log.warning("log_restored", ops=ops, reason=reason, events=events, lost=lost)
 
 
 async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -> bool:
@@ -119,10 +167,12 @@ async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -
     found = await core.play.table(table_id)
     assert found is not None, table_id
     table = found[1]
+    halted = table.halt is not None and not await _halted_here(core, table_id)
     if running(table) is None:
         await _do(core, table_id, ops[0], lambda at_ms, fresh: CommitAnew(at_ms=at_ms, fresh=fresh))
+        if table.halt is not None and not halted:
+            await _do(core, table_id, ops[0], lambda at_ms, _: ResumeTable(at_ms=at_ms, reason=reason))
         return False
-    halted = table.halt is not None
     if table.halt is None or not table.halt.fault:
         # T12: a restored log is a fault alarm, which lets a hand be voided after a card was led.
         await _do(core, table_id, ops[0], lambda at_ms, _: HaltTable(at_ms=at_ms, reason=reason, fault=True))
@@ -131,6 +181,15 @@ async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -
     if not halted:
         await _do(core, table_id, ops[0], lambda at_ms, _: ResumeTable(at_ms=at_ms, reason=reason))
     return True
+
+
+async def _halted_here(core: Core, table_id: str) -> bool:
+    """Whether it was this command, ended before its end, that halted the table, and not somebody who meant it."""
+    stream = TABLES + table_id
+    seq = await core.store.last_of(stream, (str(TableHalted.__struct_config__.tag),), at_most=2**62)
+    assert seq is not None, table_id
+    (event,) = await core.store.read_stream(stream, after=seq - 1, limit=1)
+    return decode_meta(event.meta).request == DIGEST
 
 
 def _voiders(table: Table, ops: tuple[str, str]) -> tuple[str, ...]:
@@ -146,7 +205,7 @@ def _void(person: str, reason: str) -> Callable[[int, Fresh], TableCommand]:
 
 
 async def _do(core: Core, table_id: str, person: str, make: Callable[[int, Fresh], TableCommand]) -> None:
-    request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), "restored")
+    request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), DIGEST)
     outcome: Outcome = await core.play.command(table_id, request, make)
     if not isinstance(outcome, Answer):
         raise Fault("still_running", f"table {table_id}: {outcome}")

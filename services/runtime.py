@@ -23,6 +23,7 @@ from infra.clock import Clock
 from infra.dispute_keys import DisputeKeys
 from infra.keeping import kept
 from infra.leases import Leases
+from infra.presence import be_present, presence_name
 from infra.projection_store import ProjectionReader
 from infra.redis import NUDGE, Publisher
 from infra.settings import Settings
@@ -70,7 +71,9 @@ async def running(
     """
     api = Node(core, host, port, more) if "api" in parts else None
     async with asyncio.TaskGroup() as group:
-        others = []
+        name = presence_name(parts)
+        present = kept("presence", lambda: be_present(core.addresses.application, name))
+        others = [group.create_task(present, name="presence")]
         if "projector" in parts:
             others.append(group.create_task(_projector(core), name="projector"))
         else:

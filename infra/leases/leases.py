@@ -56,6 +56,14 @@ class Leases:
         asked = {**mine, "names": wanted, "rates": [rates.get(name, 0) for name in wanted]}
         return [name for (name,) in await self._execute("hold", asked)]
 
+    async def alive(self) -> list[str]:
+        """The names that some process, this one or another, does or stands ready for. Raises Fault."""
+
+        async def ask() -> list[str]:
+            return sorted({name for name, _ in await self._execute("alive", {})})
+
+        return await self._reached(ask())
+
     async def close(self) -> None:
         """Give up all, so that others need not wait, and the connection."""
         if self._connection is None:

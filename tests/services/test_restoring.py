@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,18 +13,26 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from domain.events import HandVoided, LogRestored, SeedDisclosed, TableHalted, TableResumed
+from domain.commands import HaltTable
+from domain.events import HandVoided, LogRestored, LogRestoreFinished, SeedDisclosed, TableHalted, TableResumed
 from domain.table import running
 from infra.faults import Fault
+from infra.presence import others
 from infra.projection_store import Generations
 from infra.settings import Settings
+from infra.store import Append, Verdict
 from infra.witness import Witness
 from projections import runner
+from services import restoring
 from services.bench.common import temporary_home
 from services.bench.history import Past
 from services.bench.selfplay import EVENINGS, settings_of
-from services.core import Addresses, Core, open_core, servers
+from services.core import Addresses, Core, open_core, restoring_name, servers
+from services.play.types import Answer, Caller, Request
 from services.restoring import set_going, signed_text, vector_digest
+from services.runtime import PARTS, Part
+from services.runtime import running as serving
+from tests.services.api.nodes import until
 
 OPS = ("olga", "otto")
 
@@ -66,6 +77,7 @@ async def test_an_older_backup_is_noticed_and_set_going_by_two(settings: Setting
         async with open_core(settings) as core:  # it is well again
             await _projected(core)
             assert (await core.store.verify()).is_intact
+        async with open_core(settings, restored=True) as core:
             with pytest.raises(Fault, match="nobody knows of events"):
                 await set_going(core, OPS, "again")
 
@@ -93,6 +105,98 @@ async def test_projections_that_have_passed_what_is_lost_are_built_anew(settings
                 serving = await generations.serving("ledger")
                 assert serving is not None
                 assert await generations.vector(serving.schema) == await core.store.part_heads()
+
+
+class _KilledError(BaseException):
+    """As a signal would end the command."""
+
+
+async def test_a_restore_that_was_killed_lets_nothing_start_and_goes_on_where_it_was(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was once taken for finished: its own events had made up for what the world knew of, and seen hands went on."""
+    async with servers(settings):
+        async with open_core(settings) as core:
+            for number in (1, 2):
+                past = await _past(core, number)
+                await past.hands(1)
+                await past.part_of_a_hand(25)
+            await _projected(core)
+            streams = await core.store.streams_not_ended("table-", "table_closed")
+            heads = await core.store.part_heads()
+            witness = Witness(core.addresses.redis, await core.store.log_id())
+            first = core.store.part_of(streams[0])
+            await witness.note({**heads, first: heads[first] + 2})
+        # After the first word; a table is halted; a void proposed; confirmed; the same of the other table.
+        for killed_at in (2, 2, 2, 2, 4, 4):
+            await _killed_at(settings, killed_at, monkeypatch)
+            with pytest.raises(Fault, match="restore_unfinished"):
+                async with open_core(settings):
+                    pass
+        async with open_core(settings, restored=True) as core:
+            done = await set_going(core, OPS, "the disk failed")
+            assert (done.events, done.lost, done.committed) == (sum(heads.values()), 2, 2)
+        async with open_core(settings) as core:
+            for stream in streams:
+                found = await core.play.table(stream.removeprefix("table-"))
+                assert found is not None
+                assert running(found[1]) is None
+                assert found[1].halt is None
+            told = [type(core.codec.decode(each)) for each in await core.store.read_stream("log")]
+            assert told == [LogRestored, LogRestoreFinished]
+            await _projected(core)
+
+
+async def _killed_at(settings: Settings, appends: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command ends as it is about to append for the so manieth time."""
+    async with open_core(settings, restored=True) as core:
+        append, count = core.store.append, itertools.count(1)
+
+        async def append_or_end(given: Append) -> Verdict:
+            if next(count) >= appends:
+                raise _KilledError
+            return await append(given)
+
+        monkeypatch.setattr(core.store, "append", append_or_end)
+        with pytest.raises(_KilledError):
+            await set_going(core, OPS, "the disk failed")
+
+
+async def test_a_halt_that_somebody_meant_outlives_the_restore(settings: Settings) -> None:
+    async with servers(settings):
+        async with open_core(settings) as core:
+            past = await _past(core, 1)
+            await past.hands(1)
+            request = Request(Caller("olga", "ops"), "halt", "")
+            halted = await core.play.command(
+                past.table_id, request, lambda at_ms, _: HaltTable(at_ms=at_ms, reason="asked for", fault=False)
+            )
+            assert isinstance(halted, Answer)
+        async with open_core(settings, restored=True) as core:
+            await set_going(core, OPS, "the disk failed", unnoticed=True)
+            found = await core.play.table(past.table_id)
+            assert found is not None
+            assert found[1].halt is not None
+
+
+@pytest.mark.parametrize("part", PARTS)
+async def test_a_service_that_runs_is_not_restored(
+    settings: Settings, part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the leases of projections were once looked at: the hands of a live service were voided by one word."""
+    monkeypatch.setattr(restoring, "GONE_S", 0.0)
+    async with servers(settings), open_core(settings) as core, serving(core, (part,)):
+        named = f"khrap {part} {os.getpid()}@{socket.gethostname()}"[:63]
+        async with open_core(settings, restored=True) as other:
+
+            async def is_seen() -> bool:
+                return named in " ".join(await others(other.addresses.application, restoring_name()))
+
+            await until(is_seen)
+            with pytest.raises(Fault, match="stop all processes first") as raised:
+                await set_going(other, OPS, "nothing happened", unnoticed=True)
+            assert named in raised.value.detail
+            assert await other.store.read_stream("log") == []
 
 
 async def _past(core: Core, number: int) -> Past:
@@ -126,9 +230,9 @@ async def _projected(core: Core) -> None:
 
 async def _check_told(core: Core, heads: dict[int, int], lost: int) -> None:
     """The log says it, signed."""
-    (stored,) = await core.store.read_stream("log")
-    told = core.codec.decode(stored)
+    told, finished = [core.codec.decode(each) for each in await core.store.read_stream("log")]
     assert isinstance(told, LogRestored)
+    assert finished == LogRestoreFinished(ops=OPS, voided=1, committed=2)
     assert (told.ops, told.reason, told.lost) == (OPS, "the disk failed", lost)
     assert told.vector == vector_digest(heads)
     signed = signed_text(told.ops, told.reason, told.events, told.vector, told.lost)

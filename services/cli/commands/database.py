@@ -68,7 +68,11 @@ def restored(
 ) -> None:
     """After an older backup was restored: void all running hands, commit anew, and sign that the log was restored.
 
-    With all processes stopped. Projections that had passed what is lost are built anew by the next projector.
+    With all processes stopped; those that still run are named. Ended in the middle it is run again: until it has come
+    to its end nothing starts. Projections that had passed what is lost are built anew by the next projector.
+
+    It is the console's command: who may run it on the machine of the database may do this, and both names are that
+    operator's word, recorded and not proven.
     """
     from services.cli import output, running
 
