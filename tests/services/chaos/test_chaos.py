@@ -26,7 +26,7 @@ SECONDS = 15.0
 SEED = 5806361
 """One schedule for every run of the tests: `khrap chaos` is for the others."""
 MEMBERS = 6
-WITHIN_S = 120.0
+WITHIN_S = 300.0
 
 
 @pytest.mark.timeout(900)
@@ -110,14 +110,14 @@ def started(tmp_path: Path) -> Iterator[Started]:
             each.kill()
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 async def test_ctrl_c_ends_a_run_and_everything_that_it_started(started: Started) -> None:
     await started.start()
     assert await started.ended(signal.SIGINT) == INTERRUPTED
     assert not started.home.exists()
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 async def test_a_run_that_is_killed_leaves_no_process_not_even_a_stopped_one(started: Started) -> None:
     # A stopped process does not see its standard input end; the kernel wakes it, its group being an orphan then.
     await started.start()
