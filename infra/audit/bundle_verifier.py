@@ -6,6 +6,7 @@ This file stands alone. With Python's standard library it checks the chain of ev
 log that a checkpoint sealed, the hand's key, and the shuffle; where the package `cryptography` is there also the
 checkpoint's signature and the sealed cards, and where khrap's package `domain` is there too the result by the rules and
 the ledger's entries. KEY is the service's public key as you had it from elsewhere: 64 hex digits, or a file with them.
+Without it the signature is not checked: anyone can sign a bundle with a key of his own.
 
 Exit code 0: all is right. 1: something is wrong, and it is said where. 2: the file cannot be read. 3: nothing is wrong,
 and something was not checked, and it is said why.
@@ -73,9 +74,9 @@ def check(data: bytes, key: str | None = None) -> list[Found]:
     """Check a bundle. `key` is the service's public key (hex) as known from elsewhere. One line a check, in order."""
     try:
         bundle = parse(data)
-    except Wrong as wrong:
+    except (Wrong, RecursionError) as wrong:
         left = [(name, NOT_CHECKED, "the file has not the form of a bundle") for name in CHECKS[1:]]
-        return [("form", FAILED, str(wrong)), *left]
+        return [("form", FAILED, plain(str(wrong))), *left]
     found: list[Found] = [("form", OK, FORMAT)]
     opened = Opened(bundle)
     steps: dict[str, Callable[[], str]] = {
@@ -93,14 +94,19 @@ def check(data: bytes, key: str | None = None) -> list[Found]:
     }
     for name, step in steps.items():
         try:
-            found.append((name, OK, step()))
+            found.append((name, OK, plain(step())))
         except Wrong as wrong:
-            found.append((name, FAILED, str(wrong)))
+            found.append((name, FAILED, plain(str(wrong))))
         except Missing as missing:
-            found.append((name, NOT_CHECKED, str(missing)))
+            found.append((name, NOT_CHECKED, plain(str(missing))))
         except BROKEN as error:
-            found.append((name, FAILED, f"the bundle holds what no hand can have: {error!r:.200}"))
+            found.append((name, FAILED, plain(f"the bundle holds what no hand can have: {error!r:.200}")))
     return found
+
+
+def plain(text: str) -> str:
+    """Text that holds words of a bundle, as it may go to any terminal: printable ASCII, the rest as Python escapes."""
+    return "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in text)
 
 
 def exit_code(found: list[Found]) -> int:
@@ -421,8 +427,12 @@ def check_signature(checkpoint: Json, key: str | None) -> str:
         public.verify(bytes.fromhex(checkpoint["signature"]), bytes.fromhex(checkpoint["hash"]))
     except (InvalidSignature, ValueError):
         raise Wrong("checkpoint.signature: not that of checkpoint.key under checkpoint.hash") from None
-    trust = "the one that you gave" if key is not None else "compare it with one that you had elsewhere (--key)"
-    return f"by the key {checkpoint['key']}: {trust}"
+    if key is None:
+        raise Missing(
+            f"by the key {checkpoint['key']}, which anyone may have made: give the service's with --key, as you had it "
+            "from elsewhere (`khrap audit key` and GET /v1/audit/key tell it)"
+        )
+    return f"by the key {checkpoint['key']}, the one that you gave"
 
 
 def check_hand_key(bundle: Json) -> str:

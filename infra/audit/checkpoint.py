@@ -11,7 +11,6 @@ the bytes, all numbers big-endian.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Annotated, Any, Literal
 
@@ -192,7 +191,7 @@ def read_document(data: bytes) -> CheckpointHead:
             data, type=CheckpointDocument if b'"sealed":' in data else CheckpointHead
         )
         at_ms = from_rfc3339(head.at)
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise CheckpointError(f"no checkpoint (khrap-checkpoint/1): {error}") from None
     name = f"checkpoint {head.number}"
     if isinstance(head, CheckpointDocument):
@@ -210,19 +209,24 @@ def read_document(data: bytes) -> CheckpointHead:
 def read_kept(data: bytes) -> list[CheckpointHead]:
     """Checkpoints that somebody kept: one, or one a line, or an answer of the API's list. Raises CheckpointError."""
     try:
+        return [read_document(piece) for piece in _pieces(data)]
+    except RecursionError:
+        raise CheckpointError("no checkpoint (khrap-checkpoint/1): it is nested too deep") from None
+
+
+def _pieces(data: bytes) -> list[bytes]:
+    """The JSON of each checkpoint that is in it, at least one. Raises CheckpointError."""
+    try:
         whole = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
         whole = None
     if isinstance(whole, dict):
-        pieces = [msgspec.json.encode(each) for each in whole.get("checkpoints", [whole])]
+        listed = whole.get("checkpoints", [whole])
+        if not isinstance(listed, list):
+            raise CheckpointError("`checkpoints` is not a list of checkpoints (khrap-checkpoint/1)")
+        pieces = [msgspec.json.encode(each) for each in listed]
     else:
-        pieces = list(_lines(data))
+        pieces = [line for line in data.splitlines() if line.strip()]
     if not pieces:
         raise CheckpointError("no checkpoint is in it")
-    return [read_document(piece) for piece in pieces]
-
-
-def _lines(data: bytes) -> Iterator[bytes]:
-    for line in data.splitlines():
-        if line.strip():
-            yield line
+    return pieces

@@ -212,7 +212,12 @@ async def test_what_was_kept_is_read_in_each_form(checkpoints: Checkpoints, stor
     assert read_kept(msgspec.json.encode(whole[0])) == [whole[0]]
     assert read_kept(b"\n".join(map(msgspec.json.encode, [heads[0], whole[1]])) + b"\n") == [heads[0], whole[1]]
     assert read_kept(msgspec.json.encode({"checkpoints": heads, "next": None})) == heads
-    for nothing in (b"", b"[]", b"{}", b"no", b'{"checkpoints": []}', b"\xff"):
+    deep = b"[" * 100_000
+    odd = (
+        b'{"checkpoints": %s}' % each
+        for each in (b"5", b"null", b'"x"', b"{}", b"[5]", b"[[]]", b"[" * 500 + b"]" * 500)
+    )
+    for nothing in (b"", b"[]", b"{}", b"no", b'{"checkpoints": []}', b"\xff", deep, b'{"a": ' + deep, *odd):
         with pytest.raises(CheckpointError):
             read_kept(nothing)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -136,11 +137,35 @@ def check_bundle(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a dispute bundle. 0 if all is right, 3 if something could not be checked; needs no servers."""
+    """Check a dispute bundle. 0 if all is right, 3 if something could not be checked; needs no servers.
+
+    Without --key the signature is not checked, but where this machine has the service's own key.
+    """
     from infra.audit.bundle_verifier import main
 
+    if key is None:
+        key = _own_key()
     arguments = [str(file), *(("--key", key) if key is not None else ()), *(("--json",) if as_json else ())]
     raise typer.Exit(main(arguments))
+
+
+def _own_key() -> str | None:
+    """The public key (hex) of the service whose keys are at hand here, which is then said; None without one."""
+    from infra.audit.checkpoint import public_key
+    from infra.faults import Fault
+    from infra.keys import load_keys
+    from infra.settings import read_settings
+
+    try:
+        settings = read_settings()
+        file = settings.home_folder / "keys" / "audit.pem" if settings.is_embedded else settings.audit_key_file
+        if file is None or not Path(file).is_file():
+            return None
+        found = public_key(load_keys(settings).audit_signing).hex()
+    except (Fault, OSError):
+        return None
+    print(f"no --key: the signature is held against this machine's own key, {file}", file=sys.stderr)
+    return found
 
 
 def _write(content: bytes, out: Path | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from infra.audit import bundle_verifier as verifier
+from infra.audit.checkpoint import public_key
 from infra.store import merkle
 from infra.store.merkle import Tree
 from tests.services.api.nodes import Node, until
@@ -79,6 +81,11 @@ def _chosen(offers: list[dict[str, Any]], chance: random.Random) -> dict[str, An
     return {"do": offer["do"]}
 
 
+def own_key(node: Node) -> str:
+    """The service's public key, as somebody has it who asked for it before."""
+    return public_key(node.core.keys.audit_signing).hex()
+
+
 def failures(content: Json) -> dict[str, str]:
     """The checks that fail, and why."""
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -91,7 +98,7 @@ async def test_a_hand_of_each_game_is_all_right(node: Node, game: str) -> None:
     # The next hand runs by now: nothing of it is in the bundle.
     assert sum(event["type"] == "hand_started" for event in events) == 1
     assert events[-1]["type"] in ("hand_settled", "seed_disclosed")
-    found = verifier.check(await bundle(node, game))
+    found = verifier.check(await bundle(node, game), own_key(node))
     assert [(name, state) for name, state, _ in found] == [(name, "ok") for name in verifier.CHECKS]
 
 
@@ -107,7 +114,7 @@ async def test_a_voided_hand_is_all_right(node: Node) -> None:
     hand_id = await until(hand)
     await node.as_("oona", "ops").did(f"{path}/void", {"reason": "the lamp fell"})
     await node.as_("otto", "ops").did(f"{path}/void", {"reason": "it did"})
-    found = verifier.check(await bundle_of(node, hand_id))
+    found = verifier.check(await bundle_of(node, hand_id), own_key(node))
     assert verifier.exit_code(found) == 0, found
 
 
@@ -287,9 +294,33 @@ async def test_only_the_key_tells_a_forgery_that_changes_nothing(node: Node) -> 
     whole = json.loads(await bundle(node))
     forgery = json.dumps(forged(whole, lambda bodies: None)).encode()
     assert failures(forgery) == {}
+    without = verifier.check(forgery)
+    ((name, _, why),) = [each for each in without if each[1] == verifier.NOT_CHECKED]
+    assert (name, verifier.exit_code(without)) == ("signature", 3)
+    assert ("--key" in why, "khrap audit key" in why) == (True, True)
     found = verifier.check(forgery, whole["checkpoint"]["key"])
     assert [name for name, state, _ in found if state == verifier.FAILED] == ["signature"]
     assert verifier.exit_code(verifier.check(await bundle(node), whole["checkpoint"]["key"])) == 0
+
+
+ODD_TEXTS = ("\x1b[2J\x1b[Hall is right\n", "\ud800", "\u202e", "\x9b31m", "имя")
+
+
+@pytest.mark.parametrize("odd", ODD_TEXTS)
+async def test_no_text_of_a_bundle_reaches_the_terminal_as_it_is(node: Node, folder: Path, odd: str) -> None:
+    whole = json.loads(await bundle(node))
+    changes: list[Json] = [{**whole, odd: odd}]
+    changes += [{**whole, name: odd} for name in whole]
+    changes += [with_change(whole, ("events", 2, name), partial(_instead, odd)) for name in whole["events"][2]]
+    changes += [{**whole, "result": {odd: odd}}, {**whole, "ledger": [{**whole["ledger"][0], "clause": odd}]}]
+    for changed in changes:
+        found = verifier.check(json.dumps(changed).encode())
+        told = verifier.told(found)
+        assert verifier.FAILED in {state for _, state, _ in found}, told
+        assert re.fullmatch(r"[ -~\n]*", told), told
+        assert told.count("\n") == len(verifier.CHECKS) + 1
+    (folder / "bundle.json").write_text(json.dumps({**whole, "stream": odd, odd: 1}))
+    assert alone(folder, given=("bundle.json",), path=str(ROOT))[0] == 1
 
 
 def the(bodies: Json, kind: str) -> Json:
@@ -393,8 +424,10 @@ async def test_alone_it_checks_what_it_can_and_lists_what_it_could_not(folder: P
     assert "the package `cryptography` is not installed" in said
 
 
-async def test_with_the_package_it_checks_all(folder: Path) -> None:
+async def test_with_the_package_and_the_key_it_checks_all(node: Node, folder: Path) -> None:
     code, said = alone(folder, given=("bundle.json",), path=str(ROOT))
+    assert (code, said.count("not checked"), "all is right" in said) == (3, 1, False)
+    code, said = alone(folder, given=("bundle.json", "--key", own_key(node)), path=str(ROOT))
     assert code == 0, said
     assert said.endswith("all is right\n")
 

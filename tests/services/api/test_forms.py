@@ -42,7 +42,6 @@ def test_a_text_has_lines_and_a_reason_one() -> None:
     for form, text in (
         (Text, "abc\ndef"),
         (Text, "abc\n"),
-        (Writing, "abc\n"),
         (Writing, "\n\n\nab"),
         (Text, "abc\u202e"),
     ):
