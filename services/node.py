@@ -19,6 +19,7 @@ from projections.lobby import LobbyTable, changed_tables, open_tables, tables_ve
 from services.api.access import Access
 from services.api.app import create_app
 from services.api.house import House
+from services.api.sessions import SessionEnds
 from services.api.tokens import CODE, Sessions, Verifier
 from services.audit.bundle import Bundles
 from services.core import Core
@@ -98,6 +99,7 @@ def _house(
         bearer=Verifier.of(core.keys.tokens, core.clock),
         codes=Verifier.of(core.keys.tokens, core.clock, CODE),
         sessions=Sessions(core.sealer.session_key, core.clock),
+        ends=SessionEnds(core.store, core.codec, core.clock, core.entropy),
         # Embedded, pages come over plain HTTP from this machine; elsewhere a proxy brings them over HTTPS.
         secure_cookies=not core.settings.is_embedded,
     )

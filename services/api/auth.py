@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 from litestar.connection import ASGIConnection
 
+from infra.faults import Fault
 from services.api.headers import BEGAN
 from services.api.problems import Rejection
 from services.api.roles import ANYONE, Rule
+from services.api.sessions import SessionEnds
 from services.api.tokens import NotValid, Sessions, Verified, Verifier
 from services.play.types import Caller
 
@@ -29,18 +31,24 @@ Connection = ASGIConnection[Any, Any, Any, Any]
 class Door:
     """Every request comes through it; it sets `scope["auth"]` to the verified token, or None."""
 
-    def __init__(self, bearer: Verifier, sessions: Sessions) -> None:
+    def __init__(self, bearer: Verifier, sessions: Sessions, ends: SessionEnds) -> None:
         self._bearer = bearer
         self._sessions = sessions
+        self._ends = ends
 
-    def __call__(self, connection: Connection) -> None:
-        """Raises Rejection: 401 without a valid token where one is needed, 403 for another role or origin."""
+    async def __call__(self, connection: Connection) -> None:
+        """Raises Rejection: 401 without a valid token where one is needed, 403 for another role or origin.
+
+        Raises Fault where it cannot be read whether the session was ended, and the route is not for anyone.
+        """
         connection.scope[BEGAN] = perf_counter()  # type: ignore[literal-required]
         rule: Rule | None = connection.route_handler.opt.get(RULE)
         if rule is None:
             assert connection.scope.get("method") == "OPTIONS", "a route without a rule"
             rule = ANYONE  # the framework's own answer to OPTIONS
         verified = self._verified(connection)
+        if verified is not None and session_cookie(connection) is not None and await self._is_ended(verified, rule):
+            verified = None
         connection.scope["auth"] = verified
         if verified is None:
             if "anyone" not in rule:
@@ -49,12 +57,22 @@ class Door:
             may = ", ".join(sorted(rule - {"anyone"}))
             raise Rejection("not_allowed", f"this is for the role {may}, the token's is {verified.caller.role}")
 
+    async def _is_ended(self, session: Verified, rule: Rule) -> bool:
+        """While the store is away a session that may have been ended speaks for nobody."""
+        assert session.jti is not None, "a session has a name"
+        try:
+            return await self._ends.is_ended(session.jti)
+        except Fault:
+            if "anyone" not in rule:
+                raise
+            return True
+
     def _verified(self, connection: Connection) -> Verified | None:
         header = connection.headers.get("authorization")
         if header is not None:
             return self._by_header(header)
-        cookie = connection.cookies.get(COOKIE)
-        if cookie is None or len(cookie) > MAX_TOKEN:
+        cookie = session_cookie(connection)
+        if cookie is None:
             return None
         try:
             verified = self._sessions.verify(cookie)
@@ -72,6 +90,12 @@ class Door:
             return self._bearer.verify(token.strip())
         except NotValid as error:
             raise Rejection("not_authenticated", str(error)) from None
+
+
+def session_cookie(connection: Connection) -> str | None:
+    """The cookie, where it is what says who asks: a bearer token goes before it."""
+    cookie = connection.cookies.get(COOKIE) if connection.headers.get("authorization") is None else None
+    return cookie if cookie is not None and len(cookie) <= MAX_TOKEN else None
 
 
 def own_origin(connection: Connection) -> None:

@@ -14,6 +14,7 @@ from infra.codec import Codec
 from infra.projection_store import ProjectionReader
 from infra.store import EventStore
 from services.api.access import Access
+from services.api.sessions import SessionEnds
 from services.api.tokens import Sessions, Verifier
 from services.audit.bundle import Bundles
 from services.disputes.service import Disputes
@@ -43,6 +44,7 @@ class House(Struct, frozen=True, kw_only=True):
     bearer: Verifier
     codes: Verifier
     sessions: Sessions
+    ends: SessionEnds
     secure_cookies: bool = False
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from litestar import Controller, Request, Response, delete, get, post
 from litestar.datastructures import Cookie
 
 from services.api.answers import Session, SessionNow
-from services.api.auth import COOKIE, own_origin, verified_of
+from services.api.auth import COOKIE, own_origin, session_cookie, verified_of
 from services.api.bodies import Nothing, SessionBody
 from services.api.house import house
 from services.api.operation import Operation, described
@@ -77,7 +78,7 @@ class SessionRoutes(Controller):
             raise Rejection("code_spent", "the code was used already; ask for a new one")
         expires_ms = rooms.clock.now_ms() + SESSION_S * 1_000
         session = Session(subject=verified.caller.subject, role=verified.caller.role, expires_ms=expires_ms)
-        cookie = _cookie(rooms.sessions.sign(verified.caller), SESSION_S, secure=rooms.secure_cookies)
+        cookie = _cookie(rooms.sessions.sign(verified.caller, verified.jti), SESSION_S, secure=rooms.secure_cookies)
         return Response(session, cookies=[cookie])
 
     @delete(
@@ -87,6 +88,7 @@ class SessionRoutes(Controller):
             Operation(
                 tag="session",
                 summary="End the session",
+                description="For all processes: at once in the one that answers, within 30 s in the others.",
                 rule=ANYONE,
                 answer=None,
                 status=204,
@@ -96,10 +98,18 @@ class SessionRoutes(Controller):
         ),
     )
     async def finish(self, request: Incoming) -> Response[None]:
-        """The browser forgets the cookie."""
+        """The browser forgets the cookie, and whoever has a copy of it has nothing."""
         idempotency_key(request)
         decode(request, await request.body(), Nothing)
-        return Response(None, status_code=204, cookies=[_cookie("", 0, secure=house(request).secure_cookies)])
+        rooms = house(request)
+        cookie = session_cookie(request)
+        if cookie is not None:
+            # Not as the door found it: where the store is away that says nobody, and nothing would be ended.
+            with suppress(NotValid):
+                session = rooms.sessions.verify(cookie)
+                assert session.jti is not None, "a session has a name"
+                await rooms.ends.end(session.caller, session.jti)
+        return Response(None, status_code=204, cookies=[_cookie("", 0, secure=rooms.secure_cookies)])
 
 
 def _cookie(value: str, max_age_s: int, *, secure: bool) -> Cookie:

@@ -125,14 +125,17 @@ class Sessions:
         self._clock = clock
         self._verifier = Verifier(secret, SESSION, SESSION, clock, ("HS256",))
 
-    def sign(self, caller: Caller, lifetime_s: int = SESSION_S) -> str:
-        """A session of this caller's."""
-        claims = _claims(caller, self._clock.now_ms(), lifetime_s) | {"iss": SESSION, "aud": SESSION}
+    def sign(self, caller: Caller, jti: str, lifetime_s: int = SESSION_S) -> str:
+        """A session of this caller's, begun with the one-time code `jti`, by which it is ended too."""
+        claims = _claims(caller, self._clock.now_ms(), lifetime_s) | {"iss": SESSION, "aud": SESSION, "jti": jti}
         return jwt.encode(claims, self._secret, algorithm="HS256")
 
     def verify(self, token: str) -> Verified:
-        """Raises NotValid."""
-        return self._verifier.verify(token)
+        """Raises NotValid. Whether it was ended since, its stream says: see `services.api.sessions`."""
+        verified = self._verifier.verify(token)
+        if verified.jti is None:
+            raise NotValid("a session without a name could not be ended; sign in anew")
+        return verified
 
 
 def _verified(claims: dict[str, Any]) -> Verified:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from http.cookies import SimpleCookie
+from pathlib import Path
 
 import httpx
 import pytest
+from psycopg import sql
 
+from domain.events import SessionEnded, SessionOpened
+from infra.migrations import FOLDERS
+from infra.store.migrate import migrate
 from services.api.auth import COOKIE
-from services.api.tokens import Signer
-from tests.services.api.nodes import Node
+from services.api.sessions import SessionEnds
+from services.api.tokens import Sessions, Signer
+from services.play.types import Caller
+from tests.conftest import Database, _execute, _name, as_application, with_database
+from tests.infra.store.own_server import own_server
+from tests.services.api.nodes import Node, running_node
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -67,10 +76,79 @@ async def test_the_cookie_speaks_for_its_player_and_writes_need_our_origin(node:
         assert "Max-Age=0" in ended.headers["set-cookie"]
 
 
+async def test_a_session_that_was_ended_speaks_for_nobody(node: Node) -> None:
+    """Signing out once ended nothing here: a copy of the cookie was good for hours."""
+    begun = await exchange(node, code_for(node, "ended-anna"))
+    cookies = {COOKIE: begun.cookies[COOKIE]}
+    jti = verified(node, begun)
+    async with httpx.AsyncClient(base_url=node.url) as http:
+        assert (await http.get("/v1/hands", cookies=cookies)).status_code == 200
+        for key in ("a", "b"):
+            headers = {"Idempotency-Key": key, "Origin": node.url}
+            assert (await http.delete("/v1/session", headers=headers, cookies=cookies)).status_code == 204
+        assert (await http.get("/v1/hands", cookies=cookies)).status_code == 401
+        assert (await http.get("/v1/session", cookies=cookies)).json()["subject"] is None
+    stored = await node.core.store.read_stream(f"session-{jti}")
+    assert [node.core.codec.decode(each) for each in stored] == [
+        SessionOpened(person="ended-anna", role="player"),
+        SessionEnded(person="ended-anna"),
+    ]
+
+
+async def test_a_bearer_token_ends_no_session(node: Node) -> None:
+    begun = await exchange(node, code_for(node, "still-anna"))
+    cookies = {COOKIE: begun.cookies[COOKIE]}
+    async with httpx.AsyncClient(base_url=node.url) as http:
+        headers = {"Idempotency-Key": "a", "Authorization": f"Bearer {node.token('still-anna', 'player')}"}
+        assert (await http.delete("/v1/session", headers=headers, cookies=cookies)).status_code == 204
+        assert (await http.get("/v1/hands", cookies=cookies)).status_code == 200
+
+
+async def test_other_processes_know_of_the_end_when_what_they_read_is_old(node: Node) -> None:
+    jti = verified(node, await exchange(node, code_for(node, "far-anna")))
+    core = node.core
+    here, soon, later = (
+        SessionEnds(core.store, core.codec, core.clock, core.entropy, fresh_s) for fresh_s in (3_600.0, 0.0, 3_600.0)
+    )
+    for each in (here, soon, later):
+        assert not await each.is_ended(jti)
+    await here.end(Caller("far-anna", "player"), jti)
+    assert await here.is_ended(jti)
+    assert await soon.is_ended(jti)
+    assert not await later.is_ended(jti)
+    assert await here.is_ended("0" * 32), "a session that was never begun"
+
+
+async def test_while_the_store_is_away_a_session_is_not_taken_on_trust(redis_url: str, tmp_path: Path) -> None:
+    with own_server() as server:
+        name = _name()
+        _execute(server.url, sql.SQL("create database {}").format(sql.Identifier(name)))
+        owner = with_database(server.url, name)
+        await migrate(owner, FOLDERS)
+        async with running_node(Database(name, owner, as_application(owner)), redis_url, tmp_path, ("api",)) as far:
+            begun = await exchange(far, code_for(far, "anna"))
+            cookies = {COOKIE: begun.cookies[COOKIE]}
+            server.kill()
+            async with httpx.AsyncClient(base_url=far.url, timeout=60) as http:
+                now = await http.get("/v1/session", cookies=cookies)
+                assert (now.status_code, now.json()["subject"]) == (200, None)
+                assert (await http.get("/v1/hands", cookies=cookies)).status_code == 503
+                headers = {"Idempotency-Key": "a", "Origin": far.url}
+                not_ended = await http.delete("/v1/session", headers=headers, cookies=cookies)
+                assert not_ended.status_code == 503
+
+
+def verified(node: Node, begun: httpx.Response) -> str:
+    jti = Sessions(node.core.sealer.session_key, node.core.clock).verify(begun.cookies[COOKIE]).jti
+    assert jti is not None
+    return jti
+
+
 async def test_an_old_cookie_is_no_caller_and_no_obstacle(node: Node) -> None:
     cookies = {COOKIE: "x.y.z"}
+    table_id = await node.open_table()
     async with httpx.AsyncClient(base_url=node.url, cookies=cookies) as http:
-        assert (await http.get("/v1/tables")).status_code == 200
+        assert (await http.get(f"/v1/tables/{table_id}")).status_code == 200
         assert (await http.get("/v1/hands")).status_code == 401
     bearer_as_cookie = {COOKIE: node.token("anna", "player")}
     async with httpx.AsyncClient(base_url=node.url, cookies=bearer_as_cookie) as http:

@@ -120,7 +120,7 @@ def test_a_one_time_code_is_no_bearer_token_and_the_other_way_round(keys: Keys, 
 
 def test_a_session_is_neither(keys: Keys, clock: ManualClock) -> None:
     sessions = Sessions(b"s" * 32, clock)
-    session = sessions.sign(Caller("anna", "player"))
+    session = sessions.sign(Caller("anna", "player"), "0" * 32)
     assert sessions.verify(session).caller == Caller("anna", "player")
     for other in (Verifier.of(keys.tokens, clock), Verifier.of(keys.tokens, clock, CODE), Sessions(b"t" * 32, clock)):
         with pytest.raises(NotValid):
