@@ -128,9 +128,10 @@ class HaltTable(Command, frozen=True, kw_only=True):
 
 
 class ResumeTable(Command, frozen=True, kw_only=True):
-    """The table goes on."""
+    """The table goes on. `books_differ`: the ledger reckons otherwise than is recorded, to this day."""
 
     reason: str
+    books_differ: bool = False
 
 
 class CorrectHand(Command, frozen=True, kw_only=True):

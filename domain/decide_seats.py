@@ -219,6 +219,9 @@ def halt(table: Table, command: HaltTable) -> Events | Refused:
 def resume(table: Table, command: ResumeTable) -> Events | Refused:
     if table.halt is None:
         return Refused("not_offered", "T3", "the table is not halted")
+    if command.books_differ:
+        detail = "the books differ: a dispute of the wrong hand corrects it (R5), or it is voided while it runs (T12)"
+        return Refused("not_offered", "R5", detail)
     return (TableResumed(reason=command.reason),)
 
 

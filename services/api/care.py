@@ -10,6 +10,7 @@ from domain.commands import CloseTable, Fresh, HaltTable, ResumeTable, Void
 from services.api.bodies import ReasonBody
 from services.api.commanding import commanding, done
 from services.api.forms import TableId
+from services.api.house import house
 from services.api.roles import OPERATOR, OPS
 from services.api.writes import written
 from services.play import types as play
@@ -40,9 +41,17 @@ class TableCare(Controller):
         opt=commanding("Resume a table", OPS, ("not_offered",), body=ReasonBody, example={"reason": "books are right"}),
     )
     async def resume(self, request: Incoming, table_id: TableId) -> play.Answer:
-        """The table goes on."""
+        """The table goes on; one that the books halted, once they are right again (R5)."""
         asked, body = await written(request, ReasonBody)
-        return await done(request, table_id, asked, lambda at_ms, fresh: ResumeTable(at_ms=at_ms, reason=body.reason))
+        playing = house(request).play
+        found = await playing.table(table_id)
+        alarmed = found is not None and found[1].halt is not None and found[1].halt.fault
+        differ = alarmed and await playing.books_differ(table_id)
+
+        def make(at_ms: int, fresh: Fresh) -> ResumeTable:
+            return ResumeTable(at_ms=at_ms, reason=body.reason, books_differ=differ)
+
+        return await done(request, table_id, asked, make)
 
     @post(
         "/void",

@@ -31,6 +31,7 @@ from infra.telemetry import logger
 from infra.tracing import span
 from services.play.accounts import Accounts
 from services.play.answers import answer
+from services.play.books import difference
 from services.play.tables import Tables, Warm
 from services.play.types import (
     Answer,
@@ -74,6 +75,10 @@ class Play:
         """The table's version and state, not older than the log at the moment of the call; None if there is none."""
         warm = await self._tables.current(table_id)
         return None if warm is None else (warm.version, warm.table)
+
+    async def books_differ(self, table_id: str) -> bool:
+        """R5: whether the ledger reckons otherwise than is recorded. Reads the whole table. Raises Fault."""
+        return await difference(self._store, self._codec, table_stream(table_id)) is not None
 
     async def steps(self, table_id: str, after: int, limit: int = 1_000) -> list[Step]:
         """The recorded events after number `after`, each with the table after it, at most `limit`, in order."""

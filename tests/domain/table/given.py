@@ -253,8 +253,8 @@ def halt(reason: str = "a look at the books", *, fault: bool = False) -> Make:
     return lambda _, at: c.HaltTable(at_ms=at, reason=reason, fault=fault)
 
 
-def resume(reason: str = "all is well") -> Make:
-    return lambda _, at: c.ResumeTable(at_ms=at, reason=reason)
+def resume(reason: str = "all is well", *, books_differ: bool = False) -> Make:
+    return lambda _, at: c.ResumeTable(at_ms=at, reason=reason, books_differ=books_differ)
 
 
 def close(reason: str = "the evening is over") -> Make:

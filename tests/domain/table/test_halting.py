@@ -60,6 +60,11 @@ def test_t3_a_fault_alarm_stands_above_a_wish() -> None:
     assert alarmed.done(resume()).table.halt is None
 
 
+def test_r5_ops_resume_no_table_whose_books_differ() -> None:
+    alarmed = HALTED.when(halt("the books differ", fault=True)).then(TableHalted(reason="the books differ", fault=True))
+    alarmed.when(resume("they wait", books_differ=True)).refused("not_offered", "R5")
+
+
 def test_t4_no_hand_starts_at_a_halted_table_and_the_pause_counts_from_its_resumption() -> None:
     HALTED.when(start(), after=PAUSE).refused("not_offered", "T4")
     assert start_due_ms(HALTED.table) is None

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from domain import consequences, settlement
+from domain.commands import ResumeTable
 from domain.events import HandCorrected, Result
 from domain.hand import Hand
 from infra.projection_store import ProjectionReader
@@ -17,6 +18,9 @@ from projections.ledger.reads import mismatches, trial_balance
 from projections.ledger.reconciling import reconcile
 from services.demo.sums import Reader
 from services.disputes import service
+from services.disputes.correcting import correctable
+from services.play.types import Caller as Person
+from services.play.types import Request
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until
 
@@ -109,6 +113,13 @@ async def test_r5_two_disputes_of_a_hand_correct_it_once(node: Node, monkeypatch
         return (await node.anyone().saw(f"/v1/tables/{table_id}"))["halted"]
 
     await until(halted)
+    # T3: meanwhile one of ops does not set it going, or wrong purses would be paid out.
+    resumed = await node.as_("oona", "ops").post(f"/v1/tables/{table_id}/resume", {"reason": "they wait"})
+    assert (resumed.json()["code"], resumed.json()["clause"]) == ("not_offered", "R5")
+    # Nor does anything else for long: while the books differ the table is halted again.
+    request = Request(Person("oona", "ops"), "anyhow", "x")
+    await node.core.play.command(table_id, request, lambda at_ms, _: ResumeTable(at_ms=at_ms, reason="anyhow"))
+    assert "the books differ" in await until(halted)
     rita, roman = (node.as_(name, "compliance") for name in ("rita", "roman"))
     approvals = []
     for opener in (anna, boris):
@@ -117,7 +128,7 @@ async def test_r5_two_disputes_of_a_hand_correct_it_once(node: Node, monkeypatch
         await rita.did(f"{path}/verdict", {"outcome": "upheld", "text": "The books say so too."})
         proposed = await rita.did(f"{path}/corrections", {"text": "The books say so too."})
         approvals.append(f"{path}/proposals/{proposed['proposal']}/approve")
-    reckon, reckoned, go_on = service.correctable, asyncio.Event(), asyncio.Event()
+    reckon, reckoned, go_on = correctable, asyncio.Event(), asyncio.Event()
 
     async def slow(*given: Any) -> Any:
         found = await reckon(*given)
