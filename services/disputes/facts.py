@@ -9,11 +9,14 @@ from infra.codec import Codec
 from infra.meta import decode_meta
 from infra.projection_store import ProjectionReader
 from infra.store import EventStore
+from projections.current import come_up
 from projections.hands import hand
 from projections.hands.partners import partners
 from projections.players.reads import tables_of
 from services.disputes.types import EndedHand
 from services.play.service import table_stream
+
+HANDS, PLAYERS = "hands", "players"
 
 
 async def ended_hand(store: EventStore, codec: Codec, reader: ProjectionReader, hand_id: str) -> EndedHand | None:
@@ -49,12 +52,17 @@ async def ended_hand(store: EventStore, codec: Codec, reader: ProjectionReader, 
 
 
 async def reviewer(reader: ProjectionReader, name: str, players: tuple[DealtIn, ...], opened_ms: int) -> Reviewer:
-    """R2: what stands against this reviewer in a dispute of a hand of `players`. Raises Fault."""
+    """R2: what stands against this reviewer in a dispute of a hand of `players`.
+
+    Raises Fault, `unavailable` where the projections are behind: what they do not know yet stands against him too.
+    """
+    await come_up(reader, HANDS)
     names = [p.player for p in players]
     ties = await partners(reader, name, names, opened_ms - PARTNER_MS, opened_ms)
     return Reviewer(name=name, seated=await holds_seat(reader, name), partners=ties)
 
 
 async def holds_seat(reader: ProjectionReader, name: str) -> bool:
-    """Whether he sits at any table, as a player. Raises Fault."""
+    """Whether he sits at any table, as a player. Raises Fault, `unavailable` where that is not known yet."""
+    await come_up(reader, PLAYERS)
     return bool((await tables_of(reader, name, limit=1)).items)
