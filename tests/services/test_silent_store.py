@@ -15,10 +15,12 @@ from infra.faults import Fault
 from infra.keeping import LASTING, kept
 from infra.migrations import FOLDERS
 from infra.projection_store import Generations
+from infra.redis import SILENCE_S, TIMEOUT_S
 from infra.store.migrate import migrate
 from infra.store.reader import ANSWER_WITHIN_S
 from projections.runner import WITNESS_S
 from tests.conftest import Database, _execute, _name, as_application, with_database
+from tests.infra.own_valkey import own_valkey
 from tests.infra.store.own_server import OwnServer, own_server
 from tests.services.api.nodes import Node, running_node, until
 
@@ -51,6 +53,21 @@ async def test_all_parts_outlive_a_store_that_is_silent_for_long(
         await until(lambda: _healthy(node), 30)
         await _steward_works(node, "after")
         await until(lambda: _projected(node), 30)
+
+
+async def test_all_parts_outlive_a_redis_that_is_silent_and_then_gone(database: Database, tmp_path: Path) -> None:
+    with own_valkey() as valkey:
+        async with running_node(database, valkey.url, tmp_path) as node:
+            await _steward_works(node, "before")
+            valkey.pause()
+            await asyncio.sleep(3 * SILENCE_S + TIMEOUT_S)
+            await _steward_works(node, "silent")
+            valkey.resume()
+            valkey.kill()
+            await _steward_works(node, "gone")
+            valkey.start()
+            await _steward_works(node, "after")
+            await until(lambda: _projected(node), 30)
 
 
 async def _healthy(node: Node) -> bool:
