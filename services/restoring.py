@@ -148,7 +148,7 @@ async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[in
         signature=key.sign(signed_text(ops, reason, events, vector, lost)).hex(),
     )
     await _append(core, ops[0], event)
-    log.warning("log_restored", ops=ops, reason=reason, events=events, lost=lost)
+    log.warning("log_restored", ops=ops, events=events, lost=lost)
     return event
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from domain.commands import HaltTable
 from domain.events import HandVoided, LogRestored, LogRestoreFinished, SeedDisclosed, TableHalted, TableResumed
@@ -97,8 +98,11 @@ async def test_projections_that_have_passed_what_is_lost_are_built_anew(settings
             async with open_core(settings):
                 pass
         async with open_core(settings, restored=True) as core:
-            done = await set_going(core, OPS, "the disk failed")
+            with capture_logs() as logged:
+                done = await set_going(core, OPS, "the disk failed")
             assert (done.lost, done.projections) == (3, ("ledger_v1",))
+            assert [each["lost"] for each in logged if each["event"] == "log_restored"] == [3]
+            assert "the disk failed" not in str(logged)  # a reason may hold names: it stands in the log of events alone
         async with open_core(settings) as core:
             await _projected(core)
             async with Generations.open(core.addresses.application) as generations:
@@ -276,3 +280,11 @@ def test_two_different_persons_are_named(tmp_path: Path, capsys: pytest.CaptureF
 
     assert run(["db", "restored", "--by", "olga", "--and", "olga", "--reason", "the disk failed"]) == 2
     assert "two different persons" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "\u200b\u200b\u200b", "two\nlines", "x" * 201])
+def test_a_restore_says_in_a_line_what_happened(capsys: pytest.CaptureFixture[str], reason: str) -> None:
+    from services.cli.entry import run
+
+    assert run(["db", "restored", "--by", "olga", "--and", "otto", "--reason", reason]) == 2
+    assert "--reason says what happened, in one line" in capsys.readouterr().err

@@ -86,16 +86,21 @@ def restored(
 
 
 async def _restored(settings: Settings, ops: tuple[str, str], reason: str, unnoticed: bool) -> Restored:
+    import msgspec
+
     from infra.faults import Fault
+    from services.api.forms import Text
     from services.core import open_core
     from services.restoring import set_going
 
     if any(re.fullmatch(r"[a-z0-9_-]{1,64}", each) is None for each in ops) or ops[0] == ops[1]:
         raise Fault("two_persons", "--by and --and name two different persons, in a-z, 0-9, _ and -")
-    if not 1 <= len(reason.strip()) <= 500:
-        raise Fault("reason", "--reason says in 1 to 500 characters what happened")
+    try:
+        told = msgspec.convert(reason.strip(), Text)
+    except msgspec.ValidationError:
+        raise Fault("reason", "--reason says what happened, in one line of 3 to 200 characters") from None
     async with open_core(settings, restored=True) as core:
-        return await set_going(core, ops, reason.strip(), unnoticed=unnoticed)
+        return await set_going(core, ops, told, unnoticed=unnoticed)
 
 
 def _migrate(parts: int | None, as_json: bool) -> None:
