@@ -69,7 +69,7 @@ function Waiting({ proposal, dispute, session, ask }) {
 }
 
 function Field({ name, dispute, session }) {
-  const area = (label) => html`<label class="field"><span>${label}</span><textarea name=${name} required maxlength=${MOST} rows="5"></textarea></label>`;
+  const area = (label) => html`<label class="field"><span>${label}</span><textarea name=${name} required minlength="3" maxlength=${MOST} rows="5"></textarea></label>`;
   if (name === "text") {
     return html`${area(t("field.text"))}${session.role !== "player" && html`<label class="check"><input type="checkbox" name="shared" /> ${t("field.shared")}</label>`}`;
   }

@@ -85,7 +85,7 @@ function Statement({ session }) {
   };
   return html`<form class="panel statement" onSubmit=${submit}><p class="muted">${t(session.role === "player" ? "new.text" : "new.text.reviewer")}</p>
     ${problem && html`<${ProblemBox} problem=${problem} />`}
-    <label class="field"><span>${t("field.statement")}</span><textarea name="statement" required maxlength=${MOST} rows="7" placeholder=${t("new.statement")}></textarea></label>
+    <label class="field"><span>${t("field.statement")}</span><textarea name="statement" required minlength="3" maxlength=${MOST} rows="7" placeholder=${t("new.statement")}></textarea></label>
     <div class="acts"><button class="main" disabled=${sending}>${t("new.open")}</button></div></form>`;
 }
 
