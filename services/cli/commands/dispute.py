@@ -155,7 +155,7 @@ def preview(dispute: DisputeId, as_json: AsJson = False) -> None:
 
 @app.command()
 def drop(dispute: DisputeId, proposal: Proposal, as_json: AsJson = False) -> None:
-    """Take your proposal back, or decline another's."""
+    """Decline a proposal."""
     from domain.disputes.commands import Drop
 
     _command(dispute, lambda at_ms, who, _: Drop(at_ms=at_ms, reviewer=who, proposal=proposal), as_json)
