@@ -65,7 +65,7 @@ class SessionEnds:
                     continue
             self._know(jti, None)
             return
-        raise Fault("conflict", "the session is ended by many at once; try again")
+        raise Fault("unavailable", "the session is ended by many at once; try again")
 
     def _know(self, jti: str, until: float | None) -> None:
         self._known[jti] = until
