@@ -13,6 +13,7 @@ NAME = "disputes"
 HERE = Path(__file__).parent
 DISPUTES = (HERE / "disputes.sql").read_text()
 DUE = (HERE / "due.sql").read_text()
+KEYS_LEFT = (HERE / "keys_left.sql").read_text()
 CORRECTED = (HERE / "corrected.sql").read_text()
 NIL = "00000000-0000-0000-0000-000000000000"
 
@@ -79,6 +80,11 @@ class _Id(Struct, frozen=True):
 async def due_disputes(reader: ProjectionReader, now_ms: int, limit: int = 100) -> list[str]:
     """The disputes whose deadline has passed, the longest ago first. Raises Fault."""
     return [row.dispute_id for row in await reader.rows(NAME, DUE, {"now_ms": now_ms, "limit": limit}, _Id)]
+
+
+async def keys_left(reader: ProjectionReader) -> list[str]:
+    """R6: the erased disputes whose keys are still there. Raises Fault."""
+    return [row.dispute_id for row in await reader.rows(NAME, KEYS_LEFT, {}, _Id)]
 
 
 class _Corrected(Struct, frozen=True):

@@ -31,6 +31,7 @@ from infra.faults import Fault
 from infra.meta import command_id, decode_meta
 from infra.projection_store import ProjectionReader
 from infra.store import GENESIS, Appended, Conflict, Duplicate, EventStore, StoredEvent
+from projections.disputes import keys_left
 from services.disputes.correcting import correctable
 from services.disputes.facts import ended_hand, reviewer
 from services.disputes.showing import shown
@@ -196,6 +197,14 @@ class Disputes:
                     await self._keys.erase(dispute_id, at_ms)
                 return outcome
         raise Fault("conflict", f"the dispute changed {ATTEMPTS} times in a row while this was decided; try again")
+
+    async def destroy_keys(self) -> list[str]:
+        """R6: destroy what keys erased disputes still have, since a process ended too early or a backup brought them
+        back; their ids. Raises Fault."""
+        left = await keys_left(self._reader)
+        for dispute_id in left:
+            await self._keys.erase(dispute_id, self._clock.now_ms())
+        return left
 
     async def _append(self, dispute_id: str, draft: Draft, request: Request) -> DisputeOutcome | None:
         """None where a stream was no longer as it was read."""

@@ -12,6 +12,7 @@ from domain.disputes.dispute import due_ms
 from infra.clock import Clock
 from infra.faults import Fault
 from services.disputes.service import Disputes
+from services.play.tables import UNREADABLE
 from services.play.types import Caller, Refusal, Request
 
 LOOK_S = 10.0
@@ -38,9 +39,23 @@ class Deadlines:
             await asyncio.sleep(self._look_s)
             try:
                 for dispute_id in await self._due(self._clock.now_ms()):
-                    await self._expire(dispute_id)
+                    await self._look_at(dispute_id)
+                for dispute_id in await self._disputes.destroy_keys():
+                    log.warning("key_destroyed_late", dispute=dispute_id)
             except Fault as fault:
                 log.warning("deadlines_wait", code=fault.code, detail=fault.detail)
+
+    async def _look_at(self, dispute_id: str) -> None:
+        """One dispute; that it cannot be read stops no other's clock."""
+        try:
+            await self._expire(dispute_id)
+        except Fault as fault:
+            if fault.code not in UNREADABLE:
+                raise
+            log.error("dispute_unreadable", dispute=dispute_id, code=fault.code, detail=fault.detail)
+        except Exception as error:  # noqa: BLE001 (see below)
+            # An unknown event, one that does not decode, a mistake of ours: its kind alone says no text.
+            log.error("dispute_unreadable", dispute=dispute_id, code=type(error).__name__)
 
     async def _expire(self, dispute_id: str) -> None:
         dispute = await self._disputes.dispute(dispute_id)

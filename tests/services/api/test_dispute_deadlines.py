@@ -8,16 +8,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import psycopg
 import pytest
 
 from domain.disputes import Dispute, Open
+from domain.disputes.commands import EraseTexts, Reviewer
 from domain.disputes.dispute import DAY_MS
 from infra.clock import ManualClock
 from infra.dispute_keys import DisputeKeys
 from infra.meta import decode_meta
 from infra.projection_store import ProjectionReader
+from projections.current import come_up
 from projections.disputes import due_disputes
 from services.disputes.service import Disputes
+from services.play.types import Caller, Request
 from services.steward.deadlines import Deadlines
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until
@@ -131,3 +135,56 @@ async def test_r3_a_proposal_lapses_and_then_the_dispute_ends(node: Node) -> Non
     seen = await rita.saw(path)
     assert (seen["phase"], seen["outcome"], seen["entries"][-1]["why"]) == ("closed", "upheld", "expired")
     assert (await node.as_(anna).saw(f"/v1/accounts/{anna}/RUB"))["balance"] == before
+
+
+async def test_r3_r6_an_unreadable_dispute_stops_no_other_and_keys_left_behind_are_destroyed(node: Node) -> None:
+    core = node.core
+    rita = node.as_("rita", "compliance")
+    older, _ = await opened(node)
+    broken, _ = await opened(node)
+    younger, _ = await opened(node)
+    await rita.did(f"/v1/disputes/{older}/verdict", {"outcome": "rejected", "text": "By the record."})
+    await rita.did(f"/v1/disputes/{older}/close")
+    # The process that erases ends between the event and the destruction of the key.
+    keys = DisputeKeys(core.addresses.application, core.sealer, core.entropy)
+    async with ProjectionReader(core.addresses.application) as reader:
+        clock = ManualClock(core.clock.now_ms() + 31 * DAY_MS)
+        erasing = Disputes(core.store, core.codec, core.play, reader, _Dying(keys), clock)  # type: ignore[arg-type]
+
+        def make(at_ms: int, _: Dispute, __: object) -> EraseTexts:
+            return EraseTexts(at_ms=at_ms, reviewer=Reviewer(name="roman"), ground="request")
+
+        with pytest.raises(ConnectionError):
+            await erasing.command(older, Request(Caller("roman", "compliance"), "gone", "x"), make)
+        assert await keys.get(older) is not None
+        await come_up(reader, "disputes")
+        with psycopg.connect(core.addresses.owner or "", autocommit=True) as owner:
+            owner.execute("set session_replication_role = replica")
+            owner.execute(
+                "update store.event set type = 'of_tomorrow' where stream_id = %s and seq = 2", [f"dispute-{broken}"]
+            )
+        async with at(node, 15) as disputes:
+
+            async def overdue() -> bool:
+                phase = (await state(disputes, younger)()).phase
+                return isinstance(phase, Open) and phase.overdue == 1
+
+            async def destroyed() -> bool:
+                return await keys.get(older) is None
+
+            await until(overdue)
+            await until(destroyed)
+    await keys.close()
+
+
+class _Dying:
+    """Keys whose destruction the process does not live to see."""
+
+    def __init__(self, keys: DisputeKeys) -> None:
+        self._keys = keys
+
+    async def get(self, dispute_id: str) -> object:
+        return await self._keys.get(dispute_id)
+
+    async def erase(self, dispute_id: str, at_ms: int) -> None:
+        raise ConnectionError(dispute_id)
