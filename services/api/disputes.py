@@ -24,6 +24,7 @@ from domain.disputes.dispute import dealt_in, due_ms
 from domain.events import OpenedAs
 from domain.refusal import Refused
 from projections.disputes import disputes
+from projections.hands.partners import dealt_into
 from services.api.auth import caller_of
 from services.api.bodies import Body, Nothing
 from services.api.dispute_bodies import (
@@ -127,7 +128,12 @@ class Disputes(Controller):
         page = await disputes(
             house(request).reader, opener=opener, hand_id=hand_id, phase=phase, cursor=cursor, limit=limit
         )
-        return DisputePage(disputes=page.items, next=page.next)
+        shown = page.items
+        if caller.role != "player":
+            # R2: of a hand that he was dealt into a reviewer does not see the dispute; so a page may be shorter.
+            own = await dealt_into(house(request).reader, caller.subject, {row.hand_id for row in shown})
+            shown = tuple(row for row in shown if row.hand_id not in own)
+        return DisputePage(disputes=shown, next=page.next)
 
     @get(
         "/{dispute_id:str}",

@@ -69,6 +69,9 @@ async def signal_list(
     check_cursor(cursor, tuple[Kind, Weight, PlayerId, Other, Currency])
     await no_seat(house(request), caller_of(request))
     page = await signals(house(request).reader, kind=kind, player=player, cursor=cursor, limit=limit)
-    rows = tuple(SignalRow(**asdict(each), definition=DEFINITIONS[each.kind]) for each in page.items)
+    # Nobody reviews himself; so a page may be shorter.
+    me = caller_of(request).subject
+    shown = tuple(each for each in page.items if me not in (each.player, each.other))
+    rows = tuple(SignalRow(**asdict(each), definition=DEFINITIONS[each.kind]) for each in shown)
     whole = SignalPage(signals=rows, next=page.next)
-    return tabled(request, format, "signals", reports.SIGNALS, page.items, page.next, whole)
+    return tabled(request, format, "signals", reports.SIGNALS, shown, page.next, whole)

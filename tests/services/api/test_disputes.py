@@ -93,6 +93,15 @@ async def test_r1_a_player_of_the_hand_opens_it_once_and_sees_his_own(node: Node
         assert (await other.get(f"/v1/disputes/{dispute_id}")).status_code == 404
         assert (await other.post(f"/v1/disputes/{dispute_id}/notes", {"text": "a test"})).status_code == 404
         assert (await other.post(f"/v1/disputes/{dispute_id}/withdraw")).status_code == 404
+    # R2: as a reviewer one sees no dispute of a hand that one was dealt into, in the list neither.
+
+    async def listed() -> bool:
+        found = (await quick.reviewer("rita").saw("/v1/disputes", hand_id=quick.hand_id))["disputes"]
+        return [row["dispute_id"] for row in found] == [dispute_id]
+
+    await until(listed)
+    for dealt in (quick.anna, quick.boris):
+        assert (await quick.reviewer(dealt).saw("/v1/disputes", hand_id=quick.hand_id))["disputes"] == []
     # A second player of the hand opens his own.
     other = await quick.player(quick.boris).did("/v1/disputes", {"hand_id": quick.hand_id, "statement": "No, mine."})
     assert other["dispute_id"] != dispute_id
