@@ -95,7 +95,7 @@ def print_summary(summary: Summary, told: Told) -> None:
     out.print(f"\n{summary.seconds:.1f} s. [bold]Look further:[/bold]")
     for command in (
         f"khrap hand show {told.hand_id} --reason 'a first look'",
-        f"khrap hand export {told.hand_id} --reason 'a first look' > hand.json && khrap hand check hand.json",
+        f"khrap hand export {told.hand_id} --reason 'a first look' > hand.json && .venv/bin/khrap hand check hand.json",
         f"khrap ledger statement player:{summary.players[0].id}",
         "khrap ledger trial-balance",
         "khrap audit verify",
