@@ -63,6 +63,8 @@ class Started:
             *("-m", "services.cli", "chaos", "--minutes", "5"),
             env={**given, "KHRAP_HOME": str(self._home)},
             start_new_session=True,
+            # Who runs the tests in the background has them, and so all that they start, ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self._chaos = psutil.Process(self._running.pid)
         await _until(lambda: len(self.members()) == MEMBERS)
