@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from infra.metrics import PROJECTION_SECONDS
-from infra.projection_store import Parked, ProjectionWriter, RowWrite, WriteRefused
+from infra.projection_store import Parked, ProjectionWriter, RowWrite, WriteRefused, WriteStale
 from infra.tracing import Value, recording, span
 from projections.engine.counting import count
 from projections.engine.follower import Follower, Prepared
@@ -85,7 +85,15 @@ class Applier:
         refused: WriteRefused,
         live: bool,
     ) -> None:
-        """Postgres does not take a row: find the projection and the event that it comes of, and park its stream."""
+        """Postgres does not take a row: find the projection and the event that it comes of, and park its stream.
+
+        Raises WriteStale where the batch was applied before, by another process or by a commit whose answer was lost:
+        its rows are there, and that is why they are not taken.
+        """
+        for follower in followers:
+            stands = (await self._writer.checkpoint(follower.schema)).vector
+            if any(stands[part] != follower.vector[part] for part in batch.before):
+                raise WriteStale(f"{follower.schema} is not where this work begins")
         if len(followers) > 1:
             for follower in followers:
                 await self.apply([follower], batch, live)
