@@ -13,9 +13,14 @@ import psycopg
 import pytest
 
 from infra.faults import Fault
+from infra.projection_store import ProjectionWriter, WriteStale
 from projections.catalogue import PROJECTIONS
 from projections.engine import memory
+from projections.engine.applying import Applier
+from projections.engine.follower import Follower
+from projections.engine.log import Log
 from projections.engine.types import Projection
+from projections.search import SEARCH
 from tests.projections.conftest import Bench, eventually
 from tests.projections.counting import counting
 from tests.projections.world import evening, pieces
@@ -269,3 +274,22 @@ async def test_a_stopped_process_loses_its_share_and_does_no_harm_when_it_wakes(
         await bench.world.append(evening(90))
         await bench.caught_up(ALL)
     await bench.compare(ALL)
+
+
+async def test_rows_that_are_there_since_their_batch_was_applied_before_are_no_bad_rows(bench: Bench) -> None:
+    # A commit whose answer was lost, or another process's: the rows come first, and Postgres refuses them twice.
+    async with bench.projecting([SEARCH]):
+        await bench.caught_up([SEARCH])
+    await bench.world.append(evening(1))
+    writer = await ProjectionWriter.connect(bench.database.app_url)
+    try:
+        log = Log(bench.world.store, bench.world.codec.decode_public)
+        checkpoint, shapes = await writer.checkpoint(SEARCH.schema), await writer.shapes(SEARCH.schema)
+        first, second = (Follower(SEARCH, SEARCH.schema, shapes, checkpoint) for _ in range(2))
+        batch = await log.read(checkpoint.vector, 10_000)
+        await Applier(log, writer).apply([first], batch, live=False)
+        with pytest.raises(WriteStale):
+            await Applier(log, writer).apply([second], batch, live=False)
+    finally:
+        await writer.close()
+    await bench.compare([SEARCH])
