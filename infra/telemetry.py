@@ -49,7 +49,8 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        cache_logger_on_first_use=True,
+        # Not cached: a logger would keep the level and the stream of the first configuration that it met.
+        cache_logger_on_first_use=False,
     )
 
 
