@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from domain.options import AntePolicy
 
 MAX_AMOUNT = 2**63 - 1
@@ -14,6 +16,9 @@ ACCOUNT_LIMIT = 2**53
 """T2: what an account may come to by a deposit, in minor units: what comes back from tables always has room then."""
 
 BPS = 10_000
+
+Spared = Literal["no_share", "fined", "not_above_stake"]
+"""T10: why a share is spared the commission."""
 
 
 class AmountOverflow(ValueError):
@@ -40,9 +45,16 @@ def per_trick(bank: int, tricks: int) -> int:
 
 def commission(share: int, stake: int, bps: int, fine_due: int) -> int:
     """T10: what the house takes of a gross `share`: nothing from a fined player or a share up to the stake."""
-    if fine_due or share <= stake:
-        return 0
-    return share * bps // BPS
+    return 0 if spared(share, stake, fine_due) else share * bps // BPS
+
+
+def spared(share: int, stake: int, fine_due: int) -> Spared | None:
+    """T10: why nothing is taken of a gross `share`, whatever the rate; None where the rate alone decides."""
+    if not share:
+        return "no_share"
+    if fine_due:
+        return "fined"
+    return "not_above_stake" if share <= stake else None
 
 
 def split_evenly(total: int, ways: int) -> tuple[int, ...]:

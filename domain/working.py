@@ -17,10 +17,10 @@ from domain.evolve_hand import HANDLERS, evolve_hand
 from domain.games import game_of
 from domain.hand import Finished, Hand
 from domain.handfile import Finding, differences
-from domain.money import per_trick
+from domain.money import Spared, per_trick, spared
 from domain.settlement import settle, voided
 
-Commission = Literal["taken", "no_share", "fined", "not_above_stake", "no_rate"]
+Commission = Literal["taken", "no_rate"] | Spared
 """T10: why commission was taken, or was not."""
 
 
@@ -112,7 +112,7 @@ def _settled(hand: Hand, purses: dict[int, int], recorded: Result) -> Working:
                 tricks=r.tricks,
                 share=r.share,
                 commission=r.commission,
-                commission_because=_because(hand, r.share, r.commission, r.fine_due),
+                commission_because=spared(r.share, hand.stake, r.fine_due) or ("taken" if r.commission else "no_rate"),
                 fine_times=game.fine(hand, p) if p.in_play else 0,
                 fine_due=r.fine_due,
                 fine_funds=p.purse + r.share,
@@ -123,16 +123,6 @@ def _settled(hand: Hand, purses: dict[int, int], recorded: Result) -> Working:
         )
     by_trick = "C5" not in game.cites["share"]
     return _working(hand, result, recorded, players, per_trick(hand.bank, game.hand_size) if by_trick else None)
-
-
-def _because(hand: Hand, share: int, commission: int, fine_due: int) -> Commission:
-    if commission:
-        return "taken"
-    if not share:
-        return "no_share"
-    if fine_due:
-        return "fined"
-    return "not_above_stake" if share <= hand.stake else "no_rate"
 
 
 def _voided(hand: Hand, purses: dict[int, int], recorded: Result) -> Working:
