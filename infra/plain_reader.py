@@ -1,4 +1,4 @@
-"""The plain reference of the replay benchmark: one psycopg connection that fetches rows, and does nothing with them."""
+"""Plain references for what reads the log: one psycopg connection that fetches rows. Nothing is checked or folded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import psycopg
 
 from infra.store.chain import part_of
@@ -13,6 +14,13 @@ from infra.store.connect import STORE_SETTINGS, application_conninfo
 from infra.store.queries import query
 
 READ_STREAM = query("read_stream")
+PARTS_AT_ONCE = 8
+ROWS = """
+select part, pos, stream_id, seq, type, version, uuid_send(command_id), idx, body, meta, hash
+from store.event
+where part >= %s and part < %s
+order by part, pos
+"""
 
 
 class PlainReader:
@@ -37,3 +45,18 @@ def plain_reader(url: str, parts: int) -> Iterator[PlainReader]:
     """One connection of the application's role, for as long as the block runs."""
     with psycopg.connect(application_conninfo(url, STORE_SETTINGS), autocommit=True) as connection:
         yield PlainReader(connection, parts)
+
+
+def read_and_decode(url: str, parts: int) -> int:
+    """Read all events of a log of so many parts and decode each body; how many there were."""
+    decode = msgspec.json.Decoder().decode
+    events = 0
+    with psycopg.connect(application_conninfo(url, STORE_SETTINGS), autocommit=True) as connection:
+        cursor = connection.cursor(binary=True)
+        for first in range(0, parts, PARTS_AT_ONCE):
+            cursor.execute(ROWS, (first, first + PARTS_AT_ONCE), prepare=True)
+            rows = cursor.fetchall()
+            for row in rows:
+                decode(row[8])
+            events += len(rows)
+    return events

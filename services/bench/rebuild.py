@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from infra.faults import Fault
-from infra.plainread import read_and_decode
+from infra.plain_reader import read_and_decode
 from infra.settings import Settings
 from services.bench.common import Report, machine, median, temporary_home
 from services.bench.longlog import make_log
