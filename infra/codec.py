@@ -6,7 +6,6 @@ The stored type is the event's tag, the version its class's; an older version pa
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, reduce
@@ -169,8 +168,3 @@ class Codec:
 def _hand_of(event: Event) -> str:
     hand_id: str = event.hand_id  # type: ignore[attr-defined]
     return hand_id
-
-
-def unseal_field(sealed: str) -> bytes:
-    """The bytes of a `sealed` field as it stands in the JSON."""
-    return base64.b64decode(sealed, validate=True)

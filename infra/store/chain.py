@@ -22,11 +22,6 @@ def lp(data: bytes) -> bytes:
     return _u16(len(data)) + data
 
 
-def lp32(data: bytes) -> bytes:
-    """Length-prefixed: u32 big-endian, then the bytes."""
-    return _u32(len(data)) + data
-
-
 def event_hash(
     previous: bytes,
     stream: str,

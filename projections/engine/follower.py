@@ -162,12 +162,6 @@ class Follower(Generic[S]):
         self._memory.put(prepared.states)
         self._memory.trim()
 
-    def go_back(self, checkpoint: Checkpoint) -> None:
-        """Forget all that is in memory and go on from a checkpoint."""
-        self.vector = dict(checkpoint.vector)
-        self.parked = dict(checkpoint.parked)
-        self._memory.clear()
-
     def remembered(self, stream: str) -> Remembered[S]:
         """The stream's state as last committed. Raises CannotApply where it could not be read."""
         return self._memory.get(stream)

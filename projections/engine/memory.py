@@ -117,11 +117,6 @@ class Memory(Generic[S]):
         while len(self._states) > REMEMBERED:
             self._states.popitem(last=False)
 
-    def clear(self) -> None:
-        """Forget all of it."""
-        self._states.clear()
-        self._unreadable.clear()
-
     def store(self, states: dict[str, Remembered[S]]) -> list[RowWrite]:
         """The write of those of `states` that are due."""
         if self._stateless:
