@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "khrap-bundle/1"
+HEX_KEY = re.compile("[0-9a-fA-F]{64}")
 OK, FAILED, NOT_CHECKED = "ok", "failed", "not checked"
 EXIT_CODES = {OK: 0, FAILED: 1, NOT_CHECKED: 3}
 UNREADABLE = 2
@@ -664,11 +665,14 @@ def main(arguments: list[str]) -> int:
     try:
         if "--key" in left:
             at = left.index("--key")
+            if at + 1 == len(left):
+                raise ValueError("--key: its value is missing: 64 hex digits, or a file with them")
             key = read_key(left[at + 1])
             del left[at : at + 2]
-        (name,) = left
-        data = Path(name).read_bytes()
-    except (OSError, ValueError, IndexError) as error:
+        if len(left) != 1:
+            raise ValueError(f"one bundle's file is needed, and {len(left)} were named")
+        data = read(left[0])
+    except ValueError as error:
         sys.stderr.write(f"error: {error}\nusage: bundle_verifier.py BUNDLE [--key KEY] [--json]\n")
         return UNREADABLE
     found = check(data, key)
@@ -681,13 +685,28 @@ def main(arguments: list[str]) -> int:
 
 
 def read_key(given: str) -> str:
-    """64 hex digits, or a file that holds them: alone, or as `public_key` in JSON. Raises ValueError and OSError."""
-    text = given if re.fullmatch("[0-9a-fA-F]{64}", given) else Path(given).read_text().strip()
+    """64 hex digits, or a file that holds them: alone, or as `public_key` in JSON. Raises ValueError."""
+    if HEX_KEY.fullmatch(given):
+        return given.lower()
+    if not Path(given).is_file():
+        raise ValueError(f"--key {given}: neither a public key of 64 hex digits nor a file with one")
+    text = read(given).decode(errors="replace").strip()
     if text.startswith("{"):
-        text = str(json.loads(text).get("public_key"))
-    if not re.fullmatch("[0-9a-fA-F]{64}", text):
-        raise ValueError(f"{given}: not a public key of 64 hex digits")
+        try:
+            text = str(json.loads(text).get("public_key"))
+        except ValueError:
+            text = ""
+    if not HEX_KEY.fullmatch(text):
+        raise ValueError(f"--key {given}: holds no public key of 64 hex digits")
     return text.lower()
+
+
+def read(name: str) -> bytes:
+    """A file's content. Raises ValueError."""
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{name}: {error.strerror}") from None
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class LobbyRoutes(Controller):
                 description=(
                     "Server-sent events: first `snapshot` (as GET of the list, up to 1,000 tables), then `table` for "
                     "each table that changes or closes. It has no numbers: who comes back gets a new snapshot. `end` "
-                    "names the reason: `token_expired`, `too_slow`, `closing`."
+                    "names the reason: `token_expired`, `signed_out`, `too_slow`, `closing`."
                 ),
                 rule=ANYONE,
                 answer=None,

@@ -6,7 +6,7 @@ Source: DESIGN "Audit", rulebook S6, H7.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from litestar import Request, get
 from litestar.params import FromQuery
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from domain.cards import Card
 from domain.events import HandStarted, Settings
-from domain.handfile import Finding, HandFile, HandFileError, Report, check, from_events, redact
+from domain.handfile import from_events
 from domain.legal import Offer
 from domain.replay import At, HeldCards, Shown, shown
 from domain.views import HandView
@@ -22,8 +22,6 @@ from domain.working import Working, worked_out
 from infra.clock import rfc3339
 from infra.meta import recorded_at_ms
 from infra.store import GENESIS, StoredEvent
-from infra.store.chain import event_hash
-from infra.store.merkle import included
 from projections.hands import HandRow
 from projections.ledger.reads import PostedEntry, entries_of_hand, mismatches
 from services.api.auth import caller_of
@@ -32,11 +30,23 @@ from services.api.forms import HandId, Seat, Text
 from services.api.house import House, house
 from services.api.operation import Operation, described
 from services.api.problems import Rejection
+from services.api.proofs import (
+    BooksProof,
+    ChainProof,
+    CheckpointProof,
+    RulesProof,
+    ShuffleProof,
+    books_proof,
+    chain_proof,
+    checkpoint_proof,
+    replayed,
+    rules_proof,
+    shuffle_proof,
+)
 from services.api.roles import HAND_READERS
 from services.play.service import table_stream
 
 Incoming = Request[Any, Any, Any]
-State = Literal["holds", "fails", "not_checked"]
 
 
 class LedgerEntry(Struct, frozen=True, kw_only=True):
@@ -65,72 +75,6 @@ class ReplayStep(Struct, frozen=True, kw_only=True):
     stock: tuple[Card, ...] | None
     entries: tuple[LedgerEntry, ...]
     hash: str
-
-
-class BooksProof(Struct, frozen=True, kw_only=True):
-    """Whether the ledger, which reckons by itself, came to the same; `not_checked` while it is behind."""
-
-    state: State
-    entries: int
-    reason: str | None
-
-
-class RulesProof(Struct, frozen=True, kw_only=True):
-    """The hand file, replayed by the rules. `not_checked` are places that the caller may not see."""
-
-    state: State
-    actions: int
-    problems: tuple[Finding, ...]
-    not_checked: tuple[Finding, ...]
-
-
-class ChainProof(Struct, frozen=True, kw_only=True):
-    """The hashes of the hand's events, made anew from what is stored. `before` is the hash before the first of them,
-    `head` the last one's; `broken_at` the first event whose hash is not its own."""
-
-    state: State
-    stream: str
-    first_seq: int
-    last_seq: int
-    before: str
-    head: str
-    broken_at: int | None
-
-
-class ClientSeed(Struct, frozen=True, kw_only=True):
-    """S2: what a dealt-in player gave, in hex; empty where nothing."""
-
-    player: str
-    seed: str
-
-
-class ShuffleProof(Struct, frozen=True, kw_only=True):
-    """S1 to S5. `server_seed` is null, and nothing checked, where it is not disclosed to the caller (S6)."""
-
-    state: State
-    hand_id: str
-    commitment: str
-    server_seed: str | None
-    client_seeds: tuple[ClientSeed, ...]
-    deals: int
-    problems: tuple[Finding, ...]
-
-
-class CheckpointProof(Struct, frozen=True, kw_only=True):
-    """Whether a signed checkpoint covers the hand's last event, at `pos` of `part`; `not_checked` until one does.
-
-    `path` is how many hashes prove it in the part's tree of `size` events with this `root` (RFC 6962).
-    """
-
-    state: State
-    part: int
-    pos: int
-    number: int | None = None
-    at: str | None = None
-    hash: str | None = None
-    size: int | None = None
-    root: str | None = None
-    path: int | None = None
 
 
 class Replay(Struct, frozen=True, kw_only=True):
@@ -194,7 +138,7 @@ async def _replay(rooms: House, row: HandRow, seat: int | None, is_open: bool) -
     entries = await entries_of_hand(rooms.reader, row.hand_id)
     waits = {each.stream: each for each in await mismatches(rooms.reader)}.get(table_stream(row.table_id))
     file = from_events(events)
-    seed, report = _checked(file, seat)
+    seed, report = replayed(file, seat)
     started = events[0]
     assert isinstance(started, HandStarted), row.hand_id
     return Replay(
@@ -204,16 +148,11 @@ async def _replay(rooms: House, row: HandRow, seat: int | None, is_open: bool) -
         open=is_open,
         steps=_steps(shown(at, player), stored, entries),
         working=worked_out(events),
-        books=_books(row, entries, None if waits is None else (waits.seq, waits.reason)),
-        rules=RulesProof(
-            state="holds" if report.holds else "fails",
-            actions=report.actions,
-            problems=tuple(each for each in report.problems if not _of_shuffle(each)),
-            not_checked=report.unchecked,
-        ),
-        chain=_chain(stored, before),
-        shuffle=_shuffle(started, len(file.deals), seed, report),
-        checkpoint=await _checkpoint(rooms, stored[-1]),
+        books=books_proof(row, entries, None if waits is None else (waits.seq, waits.reason)),
+        rules=rules_proof(report),
+        chain=chain_proof(stored, before),
+        shuffle=shuffle_proof(started, len(file.deals), seed, report),
+        checkpoint=await checkpoint_proof(rooms, stored[-1]),
     )
 
 
@@ -240,83 +179,4 @@ def _step(step: Shown, stored: StoredEvent, entries: Sequence[LedgerEntry]) -> R
         stock=step.stock,
         entries=tuple(entries),
         hash=stored.hash.hex(),
-    )
-
-
-def _checked(file: HandFile, seat: int | None) -> tuple[str | None, Report]:
-    """The server seed where the audience may have it, and what replaying the hand as they saw it finds (H7, S6)."""
-    try:
-        seen = file if seat is None else redact(file, seat)
-    except HandFileError as error:
-        return None, Report(problems=(Finding(error.field, "the hand does not replay by the rules"),))
-    return None if seen.shuffle is None else seen.shuffle.server_seed, check(seen)
-
-
-def _books(row: HandRow, entries: Sequence[PostedEntry], waits: tuple[int, str] | None) -> BooksProof:
-    """The ledger posts a hand only where its own reckoning is the record's; else the table's stream waits there."""
-    assert row.last_seq is not None, row.hand_id
-    if waits is not None and row.first_seq <= waits[0] <= row.last_seq:
-        return BooksProof(state="fails", entries=0, reason=waits[1])
-    if entries or (row.ending != "voided" and row.bank == 0):
-        return BooksProof(state="holds", entries=len(entries), reason=None)
-    return BooksProof(state="not_checked", entries=0, reason=None)
-
-
-def _chain(stored: Sequence[StoredEvent], before: bytes) -> ChainProof:
-    previous, broken = before, None
-    for e in stored:
-        made = event_hash(previous, e.stream, e.seq, e.type, e.version, e.command_id, e.idx, e.body, e.meta)
-        if made != e.hash:
-            broken = e.seq
-            break
-        previous = e.hash
-    return ChainProof(
-        state="holds" if broken is None else "fails",
-        stream=stored[0].stream,
-        first_seq=stored[0].seq,
-        last_seq=stored[-1].seq,
-        before=before.hex(),
-        head=stored[-1].hash.hex(),
-        broken_at=broken,
-    )
-
-
-async def _checkpoint(rooms: House, last: StoredEvent) -> CheckpointProof:
-    sealed = await rooms.checkpoints.latest()
-    if sealed is None or sealed.size_of(last.part) < last.pos:
-        return CheckpointProof(state="not_checked", part=last.part, pos=last.pos)
-    (found,) = await rooms.checkpoints.inclusions(last.part, [last.pos], sealed.size_of(last.part))
-    root = next(each.root for each in sealed.sealed if each.part == last.part)
-    proved = sealed.is_signed() and included(last.hash, last.pos - 1, found.size, found.path, root)
-    return CheckpointProof(
-        state="holds" if proved else "fails",
-        part=last.part,
-        pos=last.pos,
-        number=sealed.number,
-        at=rfc3339(sealed.at_ms),
-        hash=sealed.hash.hex(),
-        size=found.size,
-        root=root.hex(),
-        path=len(found.path),
-    )
-
-
-def _of_shuffle(finding: Finding) -> bool:
-    return finding.field.startswith(("shuffle.", "deals["))
-
-
-def _shuffle(started: HandStarted, deals: int, seed: str | None, report: Report) -> ShuffleProof:
-    problems = tuple(each for each in report.problems if _of_shuffle(each))
-    names = {s.seat: s.player for s in started.table.seats}
-    return ShuffleProof(
-        state="not_checked" if seed is None else "fails" if problems else "holds",
-        hand_id=started.hand_id,
-        commitment=started.commitment,
-        server_seed=seed,
-        client_seeds=tuple(
-            ClientSeed(player=names[seat], seed=given)
-            for seat, given in zip(started.dealt_in, started.client_seeds, strict=True)
-        ),
-        deals=deals,
-        problems=problems,
     )

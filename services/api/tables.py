@@ -59,7 +59,8 @@ class Tables(Controller):
                     "event, `id` being its number: `seq`, `at`, its public half, own `cards`; where a decision is open "
                     "after it `turn`, and for who sits there `legal_actions`. With `Last-Event-ID` or `after` the "
                     "stream goes on from there, by replay or with a new snapshot. A comment every 15 s. `end` names "
-                    "a reason: `token_expired`, `table_closed`, `no_spectators`, `too_slow`, `unavailable`, `closing`."
+                    "a reason: `token_expired`, `signed_out`, `table_closed`, `no_spectators`, `too_slow`, "
+                    "`unavailable`, `closing`."
                 ),
                 rule=ANYONE,
                 answer=None,

@@ -46,12 +46,13 @@ def kept_in(files: Sequence[Path]) -> list[CheckpointHead]:
         try:
             kept += read_kept(path.read_bytes())
         except (OSError, CheckpointError) as error:
-            raise Fault("checkpoint", f"{path}: {error}") from error
+            why = getattr(error, "strerror", None) or error
+            raise Fault("checkpoint", f"{path}: {why}") from error
     return kept
 
 
-async def verified(settings: Settings, files: Sequence[Path], progress: Progress) -> Audited:
-    """The whole log, held against its checkpoints and those of the files. Raises Fault."""
+async def verified(settings: Settings, files: Sequence[Path], progress: Progress) -> tuple[Audited, int]:
+    """The whole log, held against its checkpoints and those of the files, and how many these are. Raises Fault."""
     kept = kept_in(files)
     async with open_core(settings) as core, open_checkpoints(core) as checkpoints:
         total = sum((await core.store.part_heads()).values())
@@ -62,7 +63,7 @@ async def verified(settings: Settings, files: Sequence[Path], progress: Progress
             done += events
             progress(done, total)
 
-        return await audit(core.store, checkpoints, kept, read)
+        return await audit(core.store, checkpoints, kept, read), len(kept)
 
 
 async def sealed(settings: Settings) -> Sealed:

@@ -11,12 +11,13 @@ from domain.events import Event, HandCorrected, Result
 from domain.hand import Over
 from domain.handfile import HandFileError, from_events
 from domain.handfile.replaying import replay_whole
-from domain.ledger import Book, TableBook, opening, post
+from domain.ledger import Book, TableBook
 from domain.ledger.books import HandDispute
 from domain.refusal import Refused
 from infra.codec import Codec
 from infra.store import EventStore, StoredEvent
 from services.disputes.types import EndedHand
+from services.play.books import reckoned
 from services.play.service import table_stream
 
 
@@ -58,15 +59,8 @@ async def correctable(
 
 def _folded(codec: Codec, stored: Sequence[StoredEvent]) -> tuple[Book, tuple[str, ...]]:
     """The ledger's book of a table after these events, and the hands that were put right by them."""
-    book = opening(stored[0].stream)
-    assert book is not None
-    corrected = []
-    for each in stored:
-        event = codec.decode_public(each)
-        book, _ = post(book, event, each.seq, each.command_id)
-        if isinstance(event, HandCorrected):
-            corrected.append(event.hand_id)
-    return book, tuple(corrected)
+    steps = list(reckoned(codec, stored))
+    return steps[-1][1], tuple(event.hand_id for event, _, _ in steps if isinstance(event, HandCorrected))
 
 
 def by_rules(events: Iterable[Event]) -> Result | None:

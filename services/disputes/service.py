@@ -9,16 +9,12 @@ import hashlib
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from domain.commands import Compensate, CorrectHand
-from domain.decide import decide as decide_table
 from domain.disputes import Dispute, decide, evolve
 from domain.disputes.commands import DisputeCommand, EraseTexts, OpenDispute, Reviewer
-from domain.disputes.dispute import Proposal, proposal_of
 from domain.events import (
     CompensationProposed,
     CorrectionProposed,
     DisputeEvent,
-    HandCorrected,
     OpenedAs,
     ProposalApproved,
     ProposalDropped,
@@ -32,20 +28,19 @@ from infra.meta import command_id, decode_meta
 from infra.projection_store import ProjectionReader
 from infra.store import GENESIS, Appended, Conflict, Duplicate, EventStore, StoredEvent
 from projections.disputes import keys_left
-from services.disputes.correcting import correctable
 from services.disputes.facts import ended_hand, reviewer
+from services.disputes.money import Money
 from services.disputes.showing import shown
 from services.disputes.types import (
-    Corrected,
     CorrectionPreview,
     DisputeAnswer,
     DisputeOutcome,
     DisputeRead,
     EndedHand,
 )
-from services.play.service import Play, table_stream
+from services.play.service import Play
 from services.play.types import KeyReused, NotFound, Refusal, Request
-from services.play.writing import Draft, StreamDraft, same_request
+from services.play.writing import Draft, same_request
 
 ATTEMPTS = 5
 PREFIX = "dispute-"
@@ -105,10 +100,10 @@ class Disputes:
     ) -> None:
         self._store = store
         self._codec = codec
-        self._play = play
         self._reader = reader
         self._keys = keys
         self._clock = clock
+        self._money = Money(store, codec, play, self.hand)
 
     async def hand(self, hand_id: str) -> EndedHand | None:
         """The hand, where it is over. Raises Fault."""
@@ -188,7 +183,7 @@ class Disputes:
             assert key is not None or not writes or dispute.erased, dispute_id
             draft = Draft(name, keyed, self._codec)
             draft.add(draft.stream(stream, version, read.stored[-1].hash), events, at_ms)
-            refused = await self._money(draft, dispute_id, dispute, events, at_ms)
+            refused = await self._money.include(draft, dispute_id, dispute, events, at_ms)
             if refused is not None:
                 return await self._refused(dispute_id, keyed, refused, version)
             outcome = await self._append(dispute_id, draft, keyed)
@@ -197,6 +192,10 @@ class Disputes:
                     await self._keys.erase(dispute_id, at_ms)
                 return outcome
         raise Fault("conflict", f"the dispute changed {ATTEMPTS} times in a row while this was decided; try again")
+
+    async def correction(self, dispute_id: str, dispute: Dispute) -> CorrectionPreview | Refused:
+        """R5: what a correction would come to now, for those who sign it. Raises Fault."""
+        return await self._money.correction(dispute_id, dispute, self._clock.now_ms())
 
     async def destroy_keys(self) -> list[str]:
         """R6: destroy what keys erased disputes still have, since a process ended too early or a backup brought them
@@ -239,93 +238,6 @@ class Disputes:
             proposal = event.proposal
         phase = str(type(after.phase).__struct_config__.tag)
         return DisputeAnswer(dispute_id=dispute_id, version=seq, phase=phase, proposal=proposal)
-
-    async def _money(
-        self, draft: Draft, dispute_id: str, dispute: Dispute, events: Sequence[DisputeEvent], at_ms: int
-    ) -> Refused | None:
-        """R4, R5: what an approved proposal does to accounts and table, in the same append; or why it cannot.
-
-        A correction is not even proposed where there is nothing to correct.
-        """
-        for event in events:
-            if isinstance(event, CorrectionProposed):
-                hand = await self.hand(dispute.hand_id)
-                assert hand is not None, dispute.hand_id
-                found = await correctable(self._store, self._codec, hand)
-                return found if isinstance(found, Refused) else None
-            if not isinstance(event, ProposalApproved):
-                continue
-            proposal = proposal_of(dispute, event.proposal)
-            assert proposal is not None, event
-            if proposal.kind == "compensation":
-                command = Compensate(at_ms=at_ms, dispute_id=dispute_id, amount=proposal.amount)
-                return await self._play.accounts.include(draft, proposal.player, dispute.currency, command, at_ms)
-            return await self._correct(draft, dispute_id, dispute, proposal, event.reviewer, at_ms)
-        return None
-
-    async def _correct(
-        self, draft: Draft, dispute_id: str, dispute: Dispute, proposal: Proposal, approver: str, at_ms: int
-    ) -> Refused | None:
-        reviewers = (proposal.reviewer, approver)
-        corrected = await self._corrected(dispute_id, dispute, reviewers, at_ms)
-        if isinstance(corrected, Refused):
-            return corrected
-        table, at_ms = corrected.table, max(at_ms, corrected.table.at_ms)
-        # Where the table has grown since it was folded, the append finds it elsewhere and all is decided anew.
-        to: StreamDraft = draft.stream(table_stream(dispute.table_id), corrected.version, corrected.hash)
-        draft.add(to, corrected.events, at_ms)
-        return await self._play.accounts.move(draft, table, corrected.events, dispute.table_id, at_ms)
-
-    async def correction(self, dispute_id: str, dispute: Dispute) -> CorrectionPreview | Refused:
-        """R5: what a correction would come to now, for those who sign it. Raises Fault."""
-        corrected = await self._corrected(dispute_id, dispute, ("", ""), self._clock.now_ms())
-        if isinstance(corrected, Refused):
-            return corrected
-        event = corrected.events[0]
-        assert isinstance(event, HandCorrected)
-        return CorrectionPreview(
-            hand_id=event.hand_id,
-            basis=event.basis,
-            recorded=corrected.recorded,
-            result=event.result,
-            players=event.players,
-            bank_due=event.bank_due,
-            bank_moved=event.bank_moved,
-            commission_due=event.commission_due,
-            resumes=event.resumes,
-        )
-
-    async def _corrected(
-        self, dispute_id: str, dispute: Dispute, reviewers: tuple[str, str], at_ms: int
-    ) -> Corrected | Refused:
-        """The table as it is now, and the events by which the hand is put right there."""
-        hand = await self.hand(dispute.hand_id)
-        assert hand is not None, dispute.hand_id
-        current = await self._play.table(dispute.table_id)
-        assert current is not None, dispute.table_id
-        version, table = current
-        found = await correctable(self._store, self._codec, hand, version)
-        if isinstance(found, Refused):
-            return found
-        assert found.version == version, (found.version, version)
-        events = decide_table(
-            table,
-            CorrectHand(
-                at_ms=max(at_ms, table.at_ms),
-                hand_id=hand.hand_id,
-                dispute_id=dispute_id,
-                reviewers=reviewers,
-                basis=found.dispute.basis,
-                players=hand.players,
-                recorded=found.dispute.recorded,
-                right=found.dispute.right,
-                resumes=found.is_last,
-                corrected=found.corrected,
-            ),
-        )
-        if isinstance(events, Refused):
-            return events
-        return Corrected(version, found.hash, table, found.dispute.recorded, events)
 
     async def _read(self, dispute_id: str) -> Read | None:
         stored = await self._store.read_stream(dispute_stream(dispute_id))

@@ -1,11 +1,13 @@
-"""Whether a table's record differs from the ledger's reckoning, by the log alone: waiting for no projection. R5."""
+"""A table's record against the ledger's reckoning, by the log alone: waiting for no projection. Source: R5."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from domain.ledger import Mismatch, TableBook, opening, post
+from domain.events import Event
+from domain.ledger import Book, Mismatch, Outcome, TableBook, opening, post
 from domain.ledger.laws import UnknownRules
 from infra.codec import Codec
 from infra.store import EventStore, StoredEvent
@@ -17,18 +19,29 @@ async def difference(store: EventStore, codec: Codec, stream: str) -> Mismatch |
     It reads the whole stream: for who would resume a halted table, not for a command of the game.
     """
     stored = await store.read_stream(stream)
-    return await asyncio.to_thread(_folded, codec, stored) if stored else None
+    return await asyncio.to_thread(_difference, codec, stored) if stored else None
 
 
-def _folded(codec: Codec, stored: Sequence[StoredEvent]) -> Mismatch | None:
+def reckoned(codec: Codec, stored: Sequence[StoredEvent]) -> Iterator[tuple[Event, Book, Outcome]]:
+    """A table's events from the first on, each with the ledger's book after it and what came of it.
+
+    Raises UnknownRules.
+    """
     book = opening(stored[0].stream)
     assert book is not None
-    try:
-        for each in stored:
-            book, outcome = post(book, codec.decode_public(each), each.seq, each.command_id)
+    for each in stored:
+        event = codec.decode_public(each)
+        book, outcome = post(book, event, each.seq, each.command_id)
+        yield event, book, outcome
+
+
+def _difference(codec: Codec, stored: Sequence[StoredEvent]) -> Mismatch | None:
+    last: Book | None = None
+    with suppress(UnknownRules):
+        for _, book, outcome in reckoned(codec, stored):
             followed = isinstance(book, TableBook) and book.mismatch is not None and not book.lost
             if isinstance(outcome, Mismatch) and not followed:
                 return outcome
-    except UnknownRules:
-        return None
-    return book.mismatch if isinstance(book, TableBook) else None
+            last = book
+        return last.mismatch if isinstance(last, TableBook) else None
+    return None

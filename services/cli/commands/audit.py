@@ -32,7 +32,7 @@ def verify(
     from services.cli.auditing import verified
 
     with output.progress("walking") as progress:
-        found = running.run(verified(running.settings(), checkpoint or [], progress))
+        found, kept = running.run(verified(running.settings(), checkpoint or [], progress))
     if as_json:
         chain = "intact" if found.is_intact else f"broken: {found.first}"
         output.print_json(
@@ -42,19 +42,22 @@ def verify(
                 "streams": found.streams,
                 "checkpoints": found.checkpoints,
                 "sealed": found.sealed,
+                "kept": kept,
                 "broken": found.broken,
                 "broken_checkpoints": found.broken_checkpoints,
             }
         )
     else:
-        _tell(found)
+        _tell(found, kept)
     if not found.is_intact:
         raise typer.Exit(FAILS)
 
 
-def _tell(found: Audited) -> None:
+def _tell(found: Audited, kept: int) -> None:
     print(f"{found.events:,} events in {found.streams:,} streams walked")
     print(f"{found.checkpoints:,} checkpoints, {found.sealed:,} events sealed")
+    if kept:
+        print(f"{kept:,} checkpoints that were kept elsewhere compared")
     for broken in (*found.broken, *found.broken_checkpoints):
         print(f"broken: {broken}")
     print("the chain is intact" if found.is_intact else "the chain is broken")

@@ -63,6 +63,7 @@ def list_(
 @app.command()
 def show(dispute: DisputeId, as_json: AsJson = False) -> None:
     """A dispute's whole course, texts and all."""
+    from infra.clock import rfc3339
     from services.cli import output, running
     from services.cli.hand import printable
     from services.cli.reviewing import course
@@ -74,7 +75,7 @@ def show(dispute: DisputeId, as_json: AsJson = False) -> None:
     print(f"hand {found.dispute.hand_id}, opened by {found.dispute.opener} ({found.dispute.role})")
     for entry in found.entries:
         rest = {k: v for k, v in entry.items() if k not in ("seq", "at", "type", "text")}
-        said = ", ".join(f"{k} {printable(str(v))}" for k, v in rest.items())
+        said = ", ".join(f"due {rfc3339(v)}" if k == "due_ms" else f"{k} {printable(str(v))}" for k, v in rest.items())
         print(f"{entry['seq']:>3} {entry['at']} {entry['type']}: {said}")
         if "text" in entry:
             text = "(erased)" if entry["text"] is None else entry["text"]

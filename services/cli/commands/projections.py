@@ -23,7 +23,12 @@ app = typer.Typer(
     help="The read models: how far they are, what waits; built anew, compared, switched.", no_args_is_help=True
 )
 
-Name = Annotated[str, typer.Argument(help="ledger, hands, lobby or players.", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A projection: lobby, hands, players, ledger, disputes, access, search or signals.", show_default=False
+    ),
+]
 Processes = Annotated[int, typer.Option("--processes", min=1, max=64, help="How many processes fill it.")]
 
 

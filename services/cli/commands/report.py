@@ -56,6 +56,7 @@ def signals(
     as_json: AsJson = False,
 ) -> None:
     """What reviewers may look at: pairs, dumped tricks, the clock, short purses (T7), voids. People decide."""
+    _one_form(as_csv, as_json)
     from projections.signals import DEFINITIONS
     from services import reports
     from services.cli import output, running
@@ -84,6 +85,7 @@ def statement(
     as_json: AsJson = False,
 ) -> None:
     """All that came to an account and went from it in a period."""
+    _one_form(as_csv, as_json)
     from services import reports
     from services.cli import output, running
     from services.cli.reviewing import stated
@@ -98,6 +100,7 @@ def statement(
 
 
 def _report(name: str, begin: datetime | None, end: datetime | None, as_csv: bool, as_json: bool) -> None:
+    _one_form(as_csv, as_json)
     from services import reports
     from services.cli import output, running
     from services.cli.reviewing import reported
@@ -116,6 +119,11 @@ def _report(name: str, begin: datetime | None, end: datetime | None, as_csv: boo
     _print(shapes[name], rows, as_csv)
 
 
+def _one_form(as_csv: bool, as_json: bool) -> None:
+    if as_csv and as_json:
+        raise typer.BadParameter("one of them: CSV or JSON", param_hint="--csv, --json")
+
+
 def _period(begin: datetime | None, end: datetime | None) -> tuple[int, int]:
     from datetime import UTC
 
@@ -124,6 +132,8 @@ def _period(begin: datetime | None, end: datetime | None) -> tuple[int, int]:
     def ms(moment: datetime) -> int:
         return int(moment.replace(tzinfo=UTC).timestamp()) * 1_000
 
+    if begin is not None and end is not None and begin >= end:
+        raise typer.BadParameter(f"not before --to, {end:%Y-%m-%d}, the day after the last", param_hint="--from")
     return (0 if begin is None else ms(begin)), (EVER if end is None else ms(end))
 
 

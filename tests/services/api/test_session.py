@@ -18,6 +18,7 @@ from services.api.tokens import Sessions, Signer
 from services.play.types import Caller
 from tests.conftest import Database, _execute, _name, as_application, with_database
 from tests.infra.store.own_server import own_server
+from tests.services.api.following import following
 from tests.services.api.nodes import Node, running_node
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -93,6 +94,20 @@ async def test_a_session_that_was_ended_speaks_for_nobody(node: Node) -> None:
         SessionOpened(person="ended-anna", role="player"),
         SessionEnded(person="ended-anna"),
     ]
+
+
+async def test_a_stream_ends_with_the_session_that_opened_it(node: Node) -> None:
+    """Signing out once left it open until the cookie would have expired, hours later."""
+    begun = await exchange(node, code_for(node, "streaming-anna"))
+    table_id = await node.open_table()
+    caller = node.anyone()
+    caller.headers = {"Cookie": f"{COOKIE}={begun.cookies[COOKIE]}"}
+    async with following(caller, f"/v1/tables/{table_id}/events") as stream:
+        assert (await stream.until(lambda m: m.event == "snapshot"))[-1].data
+        headers = {**caller.headers, "Idempotency-Key": "a", "Origin": node.url}
+        assert (await caller.http.delete("/v1/session", headers=headers)).status_code == 204
+        assert (await stream.until(lambda m: m.event == "end"))[-1].data == {"reason": "signed_out"}
+        assert await stream.next() is None
 
 
 async def test_a_bearer_token_ends_no_session(node: Node) -> None:
