@@ -17,7 +17,7 @@ from infra.projection_store import ProjectionReader
 from projections.ledger.reads import mismatches, trial_balance
 from projections.ledger.reconciling import reconcile
 from services.demo.sums import Reader
-from services.disputes import service
+from services.disputes import money
 from services.disputes.correcting import correctable
 from services.play.types import Caller as Person
 from services.play.types import Request
@@ -137,7 +137,7 @@ async def test_r5_two_disputes_of_a_hand_correct_it_once(node: Node, monkeypatch
             await go_on.wait()
         return found
 
-    monkeypatch.setattr(service, "correctable", slow)
+    monkeypatch.setattr(money, "correctable", slow)
     slower = asyncio.create_task(roman.post(approvals[0]))
     await reckoned.wait()
     await roman.did(approvals[1])

@@ -34,6 +34,10 @@ async def exchange(node: Node, code: str, key: str = "a", origin: str | None = N
         return await http.post("/v1/session", json={"code": code}, headers=headers)
 
 
+def cookie_of(begun: httpx.Response) -> dict[str, str]:
+    return {"Cookie": f"{COOKIE}={begun.cookies[COOKIE]}"}
+
+
 async def test_a_code_is_exchanged_once_for_a_cookie_that_no_script_reads(node: Node) -> None:
     code = code_for(node, "anna")
     first = await exchange(node, code)
@@ -80,15 +84,15 @@ async def test_the_cookie_speaks_for_its_player_and_writes_need_our_origin(node:
 async def test_a_session_that_was_ended_speaks_for_nobody(node: Node) -> None:
     """Signing out once ended nothing here: a copy of the cookie was good for hours."""
     begun = await exchange(node, code_for(node, "ended-anna"))
-    cookies = {COOKIE: begun.cookies[COOKIE]}
+    cookie = cookie_of(begun)
     jti = verified(node, begun)
     async with httpx.AsyncClient(base_url=node.url) as http:
-        assert (await http.get("/v1/hands", cookies=cookies)).status_code == 200
+        assert (await http.get("/v1/hands", headers=cookie)).status_code == 200
         for key in ("a", "b"):
             headers = {"Idempotency-Key": key, "Origin": node.url}
-            assert (await http.delete("/v1/session", headers=headers, cookies=cookies)).status_code == 204
-        assert (await http.get("/v1/hands", cookies=cookies)).status_code == 401
-        assert (await http.get("/v1/session", cookies=cookies)).json()["subject"] is None
+            assert (await http.delete("/v1/session", headers={**headers, **cookie})).status_code == 204
+        assert (await http.get("/v1/hands", headers=cookie)).status_code == 401
+        assert (await http.get("/v1/session", headers=cookie)).json()["subject"] is None
     stored = await node.core.store.read_stream(f"session-{jti}")
     assert [node.core.codec.decode(each) for each in stored] == [
         SessionOpened(person="ended-anna", role="player"),
@@ -101,7 +105,7 @@ async def test_a_stream_ends_with_the_session_that_opened_it(node: Node) -> None
     begun = await exchange(node, code_for(node, "streaming-anna"))
     table_id = await node.open_table()
     caller = node.anyone()
-    caller.headers = {"Cookie": f"{COOKIE}={begun.cookies[COOKIE]}"}
+    caller.headers = cookie_of(begun)
     async with following(caller, f"/v1/tables/{table_id}/events") as stream:
         assert (await stream.until(lambda m: m.event == "snapshot"))[-1].data
         headers = {**caller.headers, "Idempotency-Key": "a", "Origin": node.url}
@@ -112,11 +116,11 @@ async def test_a_stream_ends_with_the_session_that_opened_it(node: Node) -> None
 
 async def test_a_bearer_token_ends_no_session(node: Node) -> None:
     begun = await exchange(node, code_for(node, "still-anna"))
-    cookies = {COOKIE: begun.cookies[COOKIE]}
+    cookie = cookie_of(begun)
     async with httpx.AsyncClient(base_url=node.url) as http:
         headers = {"Idempotency-Key": "a", "Authorization": f"Bearer {node.token('still-anna', 'player')}"}
-        assert (await http.delete("/v1/session", headers=headers, cookies=cookies)).status_code == 204
-        assert (await http.get("/v1/hands", cookies=cookies)).status_code == 200
+        assert (await http.delete("/v1/session", headers={**headers, **cookie})).status_code == 204
+        assert (await http.get("/v1/hands", headers=cookie)).status_code == 200
 
 
 async def test_other_processes_know_of_the_end_when_what_they_read_is_old(node: Node) -> None:
@@ -142,14 +146,14 @@ async def test_while_the_store_is_away_a_session_is_not_taken_on_trust(redis_url
         await migrate(owner, FOLDERS)
         async with running_node(Database(name, owner, as_application(owner)), redis_url, tmp_path, ("api",)) as far:
             begun = await exchange(far, code_for(far, "anna"))
-            cookies = {COOKIE: begun.cookies[COOKIE]}
+            cookie = cookie_of(begun)
             server.kill()
             async with httpx.AsyncClient(base_url=far.url, timeout=60) as http:
-                now = await http.get("/v1/session", cookies=cookies)
+                now = await http.get("/v1/session", headers=cookie)
                 assert (now.status_code, now.json()["subject"]) == (200, None)
-                assert (await http.get("/v1/hands", cookies=cookies)).status_code == 503
+                assert (await http.get("/v1/hands", headers=cookie)).status_code == 503
                 headers = {"Idempotency-Key": "a", "Origin": far.url}
-                not_ended = await http.delete("/v1/session", headers=headers, cookies=cookies)
+                not_ended = await http.delete("/v1/session", headers={**headers, **cookie})
                 assert not_ended.status_code == 503
 
 
