@@ -12,7 +12,8 @@ addWords({
     "home.pages": "What is here", "home.review.player": "Your hands: each card, each kopeck, as you saw it.",
     "home.review.compliance": "Find a hand; replay it, check its money, its chain and its shuffle.",
     "home.review.any": "Hands that are over, for players (their own) and compliance. Needs a sign-in link.",
-    "home.reports": "Commission, capped fines, banks, voids and statements, with CSV.",
+    "home.reports": "Commission, capped fines, banks, voids and statements, with CSV. For operators and compliance.",
+    "home.ops": "What is wrong now and what to do about it; projections, halted tables. For ops.",
     "home.api": "The API's document (OpenAPI 3.1)", "home.tables": "Open tables",
     "home.no_tables": "No table is open.", "home.table": "Table", "home.game": "Game", "home.stake": "Stake",
     "home.seats": "Seats", "home.hands": "Hands", "home.bank": "Bank", "home.halted": "halted",
@@ -22,7 +23,8 @@ addWords({
     "home.pages": "Что здесь есть", "home.review.player": "Ваши раздачи: каждая карта и каждая копейка, как вы их видели.",
     "home.review.compliance": "Найти раздачу, пересмотреть её, проверить деньги, цепочку записей и тасовку.",
     "home.review.any": "Сыгранные раздачи: игрокам свои, проверяющим все. Нужна ссылка для входа.",
-    "home.reports": "Комиссия, неполные штрафы, банки, отмены и выписки, с CSV.",
+    "home.reports": "Комиссия, неполные штрафы, банки, отмены и выписки, с CSV. Для операторов и проверяющих.",
+    "home.ops": "Что сейчас не так и что с этим делать; проекции, остановленные столы. Для дежурных.",
     "home.api": "Описание API (OpenAPI 3.1)", "home.tables": "Открытые столы",
     "home.no_tables": "Открытых столов нет.", "home.table": "Стол", "home.game": "Игра", "home.stake": "Ставка",
     "home.seats": "Места", "home.hands": "Раздач", "home.bank": "Банк", "home.halted": "остановлен",
@@ -37,7 +39,8 @@ function Home({ session }) {
     <section aria-labelledby="pages"><h2 id="pages">${t("home.pages")}</h2>
       <ul class="tiles">
         <li><a class="tile" href="/review"><b>${t("nav.review")}</b><span>${t(`home.review.${review}`)}</span></a></li>
-        ${["operator", "compliance"].includes(session?.role) && html`<li><a class="tile" href="/reports"><b>${t("nav.reports")}</b><span>${t("home.reports")}</span></a></li>`}
+        ${(!session || ["operator", "compliance"].includes(session.role)) && html`<li><a class="tile" href="/reports"><b>${t("nav.reports")}</b><span>${t("home.reports")}</span></a></li>`}
+        ${(!session || session.role === "ops") && html`<li><a class="tile" href="/ops"><b>${t("nav.ops")}</b><span>${t("home.ops")}</span></a></li>`}
         <li><a class="tile" href="/schema/openapi.json"><b>API</b><span>${t("home.api")}</span></a></li>
       </ul>
     </section>
