@@ -14,7 +14,8 @@ Step = tuple[AccountBook, Postings | None]
 
 
 def opened(book: NewAccount, event: AccountOpened) -> AccountBook:
-    """T2."""
+    """T2: the stream is named after whose account it is."""
+    expect("T2", "the account that was opened", f"account-{event.player}-{event.currency}", book.stream)
     return AccountBook(stream=book.stream, player=event.player, currency=event.currency)
 
 
