@@ -13,6 +13,7 @@ from domain.decide import decide
 from domain.events import CardPlayed, DealtIn, HandCorrected, HandSettled, HandStarted, PlayerResult, TrickTaken
 from domain.ledger import Book, Mismatch, TableBook, accounts, opening, post
 from domain.ledger.books import HandDispute
+from domain.money import MAX_AMOUNT
 from domain.refusal import Refused
 from domain.table import seat_of, start_due_ms
 from tests.domain.ledger.evenings import TABLE_ID, TABLE_STREAM, Entry, Evening
@@ -372,3 +373,32 @@ def test_r5_what_left_the_table_below_zero_is_beyond_correction(monkeypatch: pyt
     book, _, mismatch = followed(evening.log)
     assert book.lost
     assert mismatch == dispute.mismatch
+
+
+@pytest.mark.parametrize("what", ["a player too few", "seats in another order", "another hand's", "a purse past T1"])
+def test_r5_a_result_that_no_hand_can_have_is_beyond_correction(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    evening = next(met(monkeypatch, 1))
+    at = max(n for n, e in enumerate(evening.log) if isinstance(e.event, HandSettled))
+    settled = evening.log[at].event
+    assert isinstance(settled, HandSettled)
+    result, players = settled.result, settled.result.players
+    event = {
+        "a player too few": replace(settled, result=replace(result, players=players[:-1])),
+        "seats in another order": replace(settled, result=replace(result, players=players[::-1])),
+        "another hand's": replace(settled, hand_id=TABLE_ID),
+        "a purse past T1": replace(
+            settled, result=replace(result, players=(replace(players[0], purse=MAX_AMOUNT + 1), *players[1:]))
+        ),
+    }[what]
+    right, _, _ = followed(evening.log[: at + 1])
+    assert not right.lost
+    book, balances, mismatch = followed([*evening.log[:at], replace(evening.log[at], event=event)])
+    assert book.lost
+    assert book.disputes == ()
+    assert mismatch == right.disputes[0].mismatch
+    assert sum(balances.values()) == 0
+    # Nothing that comes later makes it good.
+    evening._do(CloseTable(at_ms=evening.now, reason="the evening is over"))
+    later, after, still = followed([*evening.log[:at], replace(evening.log[at], event=event), *evening.log[at + 1 :]])
+    assert (later.lost, still) == (True, mismatch)
+    assert {account: after[account] for account in balances} == balances
