@@ -2,6 +2,8 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Without bytecode every start of khrap compiles all that it imports, which takes seconds.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help setup demo serve test check bench clean lock
 
 VENV := .venv
