@@ -13,7 +13,7 @@ PYTHON ?=
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 SERVE_ARGS ?=
-BENCH ?= append actions load replay rules verify
+BENCH ?= append actions live load rebuild replay rules verify
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -32,7 +32,7 @@ from domain.handfile import (
 )
 from domain.telling import Line, Telling
 from services.cli.exits import CANNOT, FAILS, HOLDS
-from services.cli.output import amount, print_json, progress
+from services.cli.output import amount, print_json, progress, several
 
 if TYPE_CHECKING:
     from services.cli.output import Progress
@@ -148,13 +148,15 @@ def _print(hands: Sequence[HandAt], failed: Sequence[HandAt], unreadable: dict[s
     for path, why in unreadable.items():
         print(f"error: {path}: {why}", file=sys.stderr)
     counts = _counts(hands)
-    compared = f"{counts['results']:,} results and {counts['refusals']:,} refusals compared"
+    compared = f"{several(counts['results'], 'result')} and {several(counts['refusals'], 'refusal')} compared"
     if counts["shuffle_files"]:
         compared += ", a file of shuffles too"
     if counts["nothing_compared"]:
         compared += f", {counts['nothing_compared']:,} replayed with nothing to compare"
-    verdict = f"{len(failed):,} do not hold" if failed else "all hold"
-    print(f"{counts['hands']:,} hands in {seconds:.1f} s: {compared}; {verdict if hands else 'no hand was found'}")
+    verdict = f"{len(failed):,} {'does' if len(failed) == 1 else 'do'} not hold" if failed else "all hold"
+    print(
+        f"{several(counts['hands'], 'hand')} in {seconds:.1f} s: {compared}; {verdict if hands else 'no hand was found'}"
+    )
 
 
 def show(file: HandFile, as_json: bool = False) -> int:

@@ -103,6 +103,11 @@ def progress(what: str) -> Iterator[Progress]:
         yield show
 
 
+def several(count: int, what: str) -> str:
+    """`1 hand`, `2,000 hands`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def amount(minor: int) -> str:
     """An amount for people: two decimals, thousands apart."""
     whole, cents = divmod(abs(minor), 100)

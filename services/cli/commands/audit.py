@@ -54,10 +54,12 @@ def verify(
 
 
 def _tell(found: Audited, kept: int) -> None:
-    print(f"{found.events:,} events in {found.streams:,} streams walked")
-    print(f"{found.checkpoints:,} checkpoints, {found.sealed:,} events sealed")
+    from services.cli.output import several
+
+    print(f"{several(found.events, 'event')} in {several(found.streams, 'stream')} walked")
+    print(f"{several(found.checkpoints, 'checkpoint')}, {several(found.sealed, 'event')} sealed")
     if kept:
-        print(f"{kept:,} checkpoints that were kept elsewhere compared")
+        print(f"compared with {several(kept, 'checkpoint')} kept elsewhere")
     for broken in (*found.broken, *found.broken_checkpoints):
         print(f"broken: {broken}")
     print("the chain is intact" if found.is_intact else "the chain is broken")

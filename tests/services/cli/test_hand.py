@@ -59,7 +59,7 @@ def test_one_wrong_figure_is_named_with_its_hand(
     says = f"result.players[1].purse: {before + 1} in the file, {before} by the rules"
     assert said[0] == f"{path} line 17 (hand 16): {says}"
     assert said[1].startswith("40 hands in ")
-    assert said[1].endswith("; 1 do not hold")
+    assert said[1].endswith("; 1 does not hold")
 
 
 @pytest.mark.parametrize("shape", ["one", "array", "lines", "packed"])
