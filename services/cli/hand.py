@@ -153,10 +153,10 @@ def _print(hands: Sequence[HandAt], failed: Sequence[HandAt], unreadable: dict[s
         compared += ", a file of shuffles too"
     if counts["nothing_compared"]:
         compared += f", {counts['nothing_compared']:,} replayed with nothing to compare"
-    verdict = f"{len(failed):,} {'does' if len(failed) == 1 else 'do'} not hold" if failed else "all hold"
-    print(
-        f"{several(counts['hands'], 'hand')} in {seconds:.1f} s: {compared}; {verdict if hands else 'no hand was found'}"
-    )
+    verdict = "all hold" if hands else "no hand was found"
+    if failed:
+        verdict = f"{len(failed):,} {'does' if len(failed) == 1 else 'do'} not hold"
+    print(f"{several(counts['hands'], 'hand')} in {seconds:.1f} s: {compared}; {verdict}")
 
 
 def show(file: HandFile, as_json: bool = False) -> int:

@@ -20,6 +20,7 @@ def test_an_empty_log_verifies(khrap: Khrap) -> None:
         "streams": 0,
         "checkpoints": 0,
         "sealed": 0,
+        "kept": 0,
         "broken": [],
         "broken_checkpoints": [],
     }
