@@ -181,7 +181,7 @@ class Caller:
                 raise Refused(f"{answer.status} to the no-op: {answer.body.decode()[:500]}")
 
     async def _join_next_hand(self, until: float) -> None:
-        """Wait for the steward's next deal, and have each player see his cards."""
+        """Wait for the steward's next deal, and have each player see his cards, all at the same time."""
         view = await self._view(self._wires[0])
         pause_s = POLL_S[0]
         while not self._is_new(view["hand"]):
@@ -192,8 +192,8 @@ class Caller:
             view = await self._view(self._wires[0])
         hand = view["hand"]
         cards = {}
-        for wire in self._wires:
-            own = (await self._view(wire))["you"] if wire is not self._wires[0] else view["you"]
+        views = [view, *await asyncio.gather(*[self._view(wire) for wire in self._wires[1:]])]
+        for wire, own in zip(self._wires, [each["you"] for each in views], strict=True):
             self._by_seat[own["seat"]] = wire
             if own["cards"] is not None:
                 cards[own["seat"]] = own["cards"]
