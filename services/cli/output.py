@@ -18,8 +18,9 @@ from infra.faults import Fault
 if TYPE_CHECKING:
     from rich.console import Console
 
-COLUMN_GAP, TEXT = 2, 30
-"""Characters between two columns, and the least for one of text."""
+TEXT = 30
+"""The least that a column of text gets, in characters."""
+WIDEST = 10_000
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for a program.")]
 
@@ -42,20 +43,25 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, num
     Numbers and ids stay in one piece, also where the terminal is narrower: they are there to be read and copied.
     """
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
 
     cells = [[str(each) for each in row] for row in rows]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    least = 0
     for index, name in enumerate(columns):
+        longest = max(cell_len(each) for each in [name, *(row[index] for row in cells)])
         whole = name in numbers or not any(" " in row[index] for row in cells)
         table.add_column(
-            name, justify="right" if name in numbers else "left", no_wrap=whole, overflow="ignore" if whole else "fold"
+            name,
+            justify="right" if name in numbers else "left",
+            no_wrap=whole,
+            overflow="ignore" if whole else "fold",
+            min_width=longest if whole else min(longest, TEXT),
         )
-        least += COLUMN_GAP + (max(len(each) for each in [name, *(row[index] for row in cells)]) if whole else TEXT)
     for row in cells:
         table.add_row(*row)
+    least = Console(width=WIDEST).measure(table).minimum
     Console(highlight=False, width=max(console().width, least)).print(table)
 
 
