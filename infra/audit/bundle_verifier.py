@@ -194,7 +194,7 @@ def parse(data: bytes) -> Json:
         return found
 
     try:
-        bundle = json.loads(data, object_pairs_hook=once)
+        bundle = json.loads(data.decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise Wrong(f"not JSON: {error}") from None
     fits(bundle, BUNDLE, "")
@@ -274,7 +274,8 @@ def same(place: str, theirs: Json, ours: Json, what: str) -> None:
 
 
 def check_hand(bundle: Json) -> str:
-    """The events are those of one hand, from its commitment on, to its end, and what the bundle says of it."""
+    """The events are those of one hand, from its commitment on, to its seed's disclosure (S6), and what the bundle says
+    of it."""
     first, _ = only(bundle, "hand_committed")
     start, started = only(bundle, "hand_started")
     end, ended = only(bundle, "hand_settled", "hand_voided")
@@ -282,15 +283,19 @@ def check_hand(bundle: Json) -> str:
         raise Wrong("events[0]: not the hand's commitment (hand_committed)")
     if not first < start < end:
         raise Wrong("events: the hand ends before it starts")
-    last = [number for number, _ in bodies(bundle, "seed_disclosed")] or [end]
-    if last[-1] != len(bundle["events"]) - 1 or last[0] < end:
-        raise Wrong(f"events[{len(bundle['events']) - 1}]: not the hand's end, nor the disclosure of its seed")
+    disclosed, _ = only(bundle, "seed_disclosed")
+    if not end < disclosed == len(bundle["events"]) - 1:
+        raise Wrong(
+            f"events[{len(bundle['events']) - 1}]: not the disclosure of the hand's seed, which follows its end"
+        )
     same("stream", bundle["stream"], f"table-{bundle['table_id']}", "the stream of the table")
     settings = field(started, "table.settings", f"events[{start}]")
     same("rules", bundle["rules"], field(settings, "rules", f"events[{start}]"), "the rules by which it was played")
     same("game", bundle["game"], field(settings, "options.game", f"events[{start}]"), "the game of the table")
     same("result", bundle["result"], field(ended, "result", f"events[{end}]"), "the recorded result")
-    return f"hand {bundle['hand_id']} of table {bundle['table_id']}, {bundle['game']}, rules {bundle['rules']}"
+    of = f"hand {bundle['hand_id']} of table {bundle['table_id']}, {bundle['game']}, rules {bundle['rules']}"
+    begins, ends = bundle["events"][start], bundle["events"][end]
+    return f"{of}: from event {begins['seq']} to {ends['seq']}, whose hash is {ends['hash']}"
 
 
 def lp(data: bytes) -> bytes:
@@ -433,7 +438,7 @@ def check_signature(checkpoint: Json, key: str | None) -> str:
             f"by the key {checkpoint['key']}, which anyone may have made: give the service's with --key, as you had it "
             "from elsewhere (`khrap audit key` and GET /v1/audit/key tell it)"
         )
-    return f"by the key {checkpoint['key']}, the one that you gave"
+    return f"by the key {checkpoint['key']}, which is the one it was held against"
 
 
 def check_hand_key(bundle: Json) -> str:

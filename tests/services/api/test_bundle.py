@@ -220,6 +220,31 @@ async def test_an_event_left_out_or_moved_is_named(node: Node) -> None:
         swapped = [*events[:n], events[n + 1], events[n], *events[n + 2 :]]
         assert f"events[{n}]" in failures({**whole, "events": swapped})["chain"]
     assert failures({**whole, "events": []}) == {"form": "events: none"}
+    # Its end, which no later event binds to it.
+    assert "0 of seed_disclosed" in failures({**whole, "events": events[:-1]})["hand"]
+    assert "hand" in failures({**whole, "events": events[:-2]})
+    twice = failures({**whole, "events": [*events, events[-1]]})
+    assert {"hand", "chain"} <= twice.keys()
+
+
+async def test_what_says_the_same_in_another_way_is_not_the_same(node: Node) -> None:
+    content = await bundle(node)
+    whole = json.loads(content)
+    assert "a name stands twice" in failures(content.replace(b'"rules":1,', b'"rules":1,"rules":1,', 1))["form"]
+    for place in places(whole["result"]):
+        value = whole["result"]
+        for name in place:
+            value = value[name]
+        if type(value) is int:
+            as_float = with_change(whole, ("result", *place), float)
+            assert "result" in failures(as_float)["hand"], place
+            if value in (0, 1):
+                assert "result" in failures(with_change(whole, ("result", *place), bool))["hand"], place
+    assert len(whole["ledger"]) > 1
+    assert failures({**whole, "ledger": whole["ledger"][::-1]}).keys() == {"ledger"}
+    assert failures({**whole, "ledger": [*whole["ledger"], whole["ledger"][-1]]}).keys() == {"ledger"}
+    for encoded in (b"\xef\xbb\xbf" + content, content.decode().encode("utf-16"), content + b"{}"):
+        assert failures(encoded)["form"].startswith("not JSON: ")
 
 
 async def test_nothing_that_a_bundle_may_hold_ends_the_verifier(node: Node) -> None:
