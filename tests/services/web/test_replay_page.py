@@ -337,6 +337,7 @@ async def test_t12_a_voided_hand_says_why_and_what_goes_back(
         await page.keyboard.press("End")
         await expect(page.locator(".sentence")).to_have_text("The hand is voided: the lamp fell on the table")
         panel = page.get_by_role("region", name="Settlement, line by line")
+        await expect(panel).to_contain_text("0.00 carried; paid in 3.00, returned 3.00")
         await expect(panel).to_contain_text("500.00 − 1.00 + 1.00 returned")
         await expect(panel).to_contain_text("voided")
 

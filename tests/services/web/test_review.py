@@ -61,6 +61,9 @@ async def test_a_player_finds_his_own_hands_and_opens_one(
         assert page.url == f"{node.url}/review?flag=voided_by_ops"
         await page.go_back()
         await expect(page.locator(".hand")).to_have_count(2)
+        tricks = await page.locator(".players .hidden").all_text_contents()
+        assert tricks
+        assert all(re.fullmatch(r"1 trick|[2-9] tricks", each) for each in tricks), tricks
         await page.locator(link(hands["fines"])).click()
         await expect(page.locator(".table")).to_be_visible()
         assert page.url.startswith(f"{node.url}/hands/{hands['fines'].hand_id}")

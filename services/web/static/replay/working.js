@@ -1,4 +1,5 @@
-// The settlement worked out line by line, beside what was recorded. Every figure is the service's; none is made here.
+// The settlement worked out line by line, beside what was recorded. Every figure is the service's; only what a void
+// gave back (T12) is added up here, player by player.
 
 import { html } from "/assets/vendor/preact.js";
 import { language, t } from "/assets/base/language.js";
@@ -39,7 +40,7 @@ const Equal = ({ same }) => html`<td class="equal ${same ? "good" : "bad"}"><spa
 
 const Line = ({ label, how, clauses, ours, theirs, show, words }) => html`<tr>
   <th scope="row"><span>${label}</span> <${Clauses} clauses=${clauses} /><small>${how}</small></th>
-  <td class="number ${words ? "words" : ""}">${show(ours)}</td><td class="number ${words ? "words" : ""}">${show(theirs)}</td><${Equal} same=${ours === theirs} /></tr>`;
+  <td class="number ${words ?? ""}">${show(ours)}</td><td class="number ${words ?? ""}">${show(theirs)}</td><${Equal} same=${ours === theirs} /></tr>`;
 
 const Group = ({ name, note, children }) => html`<table class="grid lines">
   <caption><b>${name}</b>${note && html` <span class="muted">${note}</span>`}</caption>
@@ -51,22 +52,23 @@ export function Working({ working }) {
   const { result, recorded, differences, players } = working;
   const named = (seat) => players.find((p) => p.seat === seat)?.player ?? seat;
   const isVoid = result.ending === "voided";
-  const carried = t("working.carried.how", { bank: sum(working.bank), shares: sum(working.shares), fines: sum(working.fines_paid) });
+  const returned = players.reduce((all, player) => all + BigInt(player.returned), 0n);
+  const bank = t(isVoid ? "working.bank.void" : "working.bank.how", { carried: sum(working.carried_before), paid: sum(working.paid_in), returned: sum(returned) });
+  const carried = isVoid ? t("working.carried.void") : t("working.carried.how", { bank: sum(working.bank), shares: sum(working.shares), fines: sum(working.fines_paid) });
   const left = isVoid || !working.remainder ? "" : `; ${t("working.remainder", { amount: sum(working.remainder) })}`;
   return html`<section class="panel working" aria-labelledby="working"><h2 id="working">${t("working")}</h2>
     <p class="verdict ${differences.length ? "bad" : "good"}"><span aria-hidden="true">${differences.length ? "✗" : "✓"}</span>
       ${differences.length ? t("working.differs", { n: differences.length }) : t("working.equal.all")}</p>
     <div class="groups">
       <${Group} name=${t("working.all")}>
-        <${Line} label=${t("working.bank")} clauses=${isVoid ? ["T12"] : ["T6"]} ours=${result.bank} theirs=${recorded.bank} show=${sum}
-          how=${t("working.bank.how", { carried: sum(working.carried_before), paid: sum(isVoid ? 0 : working.paid_in) })} />
+        <${Line} label=${t("working.bank")} clauses=${isVoid ? ["T12"] : ["T6"]} ours=${result.bank} theirs=${recorded.bank} show=${sum} how=${bank} />
         ${working.per_trick !== null && html`<tr><th scope="row"><span>${t("working.per_trick")}</span> <${Clauses} clauses=${working.share_clauses} />
           <small>${t("working.per_trick.how", { bank: sum(working.bank), n: working.tricks })}</small></th>
           <td class="number">${sum(working.per_trick)}</td><td></td><td></td></tr>`}
         <${Line} label=${t("working.carried")} clauses=${working.end_clauses} how=${carried + left} show=${sum}
           ours=${result.carried_bank} theirs=${recorded.carried_bank} />
-        <${Line} label=${t("working.next")} clauses=${[]} ours=${result.next_dealer} theirs=${recorded.next_dealer} show=${named} words />
-        <${Line} label=${t("working.end")} clauses=${[]} ours=${result.ending} theirs=${recorded.ending} show=${(e) => t(`ending.${e}`)} words />
+        <${Line} label=${t("working.next")} clauses=${[]} ours=${result.next_dealer} theirs=${recorded.next_dealer} show=${named} words="names" />
+        <${Line} label=${t("working.end")} clauses=${[]} ours=${result.ending} theirs=${recorded.ending} show=${(e) => t(`ending.${e}`)} words="words" />
       <//>
       ${players.map((player) => html`<${Group} key=${player.seat} name=${player.player}
           note=${isVoid ? "" : t(`status.${player.status}`) + (player.status === "passed" ? "" : `, ${t("tricks", { n: player.tricks })}`)}>

@@ -143,7 +143,7 @@ function Row({ hand, session }) {
       <span>${t("review.bank")} <b>${money(hand.bank, language())}</b> ${hand.currency}</span>
       ${mine && html`<span class="mine">${t("review.mine")} <b class=${toned(purseChange(mine))}>${change(purseChange(mine), language())}</b></span>`}</div>
     <ul class="players">${hand.players.map((p) => html`<li key=${p.seat}>
-      <b>${p.player}</b> ${p.tricks > 0 && html`<span class="muted">${"▮".repeat(p.tricks)}<span class="hidden">${p.tricks}</span></span> `}<span class=${toned(purseChange(p))}>${change(purseChange(p), language())}</span></li>`)}</ul>
+      <b>${p.player}</b> ${p.tricks > 0 && html`<span class="muted" aria-hidden="true" title=${t("tricks", { n: p.tricks })}>${"▮".repeat(p.tricks)}</span><span class="hidden">${t("tricks", { n: p.tricks })}</span> `}<span class=${toned(purseChange(p))}>${change(purseChange(p), language())}</span></li>`)}</ul>
     ${marks(hand).length > 0 && html`<ul class="marks">${marks(hand).map((mark) => html`<li>${mark}</li>`)}</ul>`}
   </li>`;
 }
