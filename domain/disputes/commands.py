@@ -34,12 +34,13 @@ class OpenDispute(Command, frozen=True, kw_only=True):
 
 
 class AddNote(Command, frozen=True, kw_only=True):
-    """R3: by the opener, who is then no reviewer, or by a reviewer."""
+    """R3: by the opener, who is then no reviewer, or by `reviewer`."""
 
     person: str
     role: OpenedAs
     text: str
     shared: bool = False
+    reviewer: Reviewer | None = None
 
 
 class GiveVerdict(Command, frozen=True, kw_only=True):

@@ -112,6 +112,8 @@ def _impartial(dispute: Dispute, reviewer: Reviewer) -> Refused | None:
 
 
 def _note(dispute: Dispute, command: AddNote) -> Events | Refused:
+    if command.reviewer is not None and command.reviewer.seated:
+        return _seated()
     if dispute.notes >= MOST_NOTES:
         return Refused("not_offered", "R3", f"a dispute has at most {MOST_NOTES} notes")
     shared = command.shared or command.role == "player"

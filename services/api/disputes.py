@@ -38,6 +38,7 @@ from services.api.dispute_bodies import (
     Phase,
     VerdictBody,
 )
+from services.api.examining import no_seat
 from services.api.forms import EXAMPLE_HAND, Cursor, DisputeId, HandId, Number, PageSize, PlayerId, ProposalNo
 from services.api.house import house
 from services.api.operation import Operation, described
@@ -50,7 +51,8 @@ from services.disputes.types import CorrectionPreview, DisputeAnswer, DisputeRea
 from services.play import types as play
 
 Incoming = Request[Any, Any, Any]
-PARTY = ("not_impartial", "holds_seat", "dispute_closed")
+SEATED = ("holds_seat",)
+PARTY = ("not_impartial", *SEATED, "dispute_closed")
 
 
 def _commanding(summary: str, rule: Rule, refusals: tuple[str, ...], body: type[Body], **more: Any) -> dict[str, Any]:
@@ -106,6 +108,7 @@ class Disputes(Controller):
                 description="What is overdue first, what is closed last, each by age. A player sees his own alone.",
                 rule=DISPUTERS,
                 answer=DisputePage,
+                refusals=SEATED,
             )
         ),
     )
@@ -124,6 +127,8 @@ class Disputes(Controller):
             if opener not in (None, caller.subject):
                 raise Rejection("not_allowed", "a player sees the list of his own disputes alone")
             opener = caller.subject
+        else:
+            await no_seat(house(request), caller)
         check_cursor(cursor, tuple[bool, bool, Number, DisputeId])
         page = await disputes(
             house(request).reader, opener=opener, hand_id=hand_id, phase=phase, cursor=cursor, limit=limit
@@ -144,6 +149,7 @@ class Disputes(Controller):
                 description="Its opener sees what concerns him, compliance all. It holds no cards: see the hand.",
                 rule=DISPUTERS,
                 answer=DisputeNow,
+                refusals=SEATED,
                 problems=("not_found",),
             )
         ),
@@ -151,6 +157,8 @@ class Disputes(Controller):
     async def dispute(self, request: Incoming, dispute_id: DisputeId) -> DisputeNow:
         """R3, R6."""
         caller = caller_of(request)
+        if caller.role != "player":
+            await no_seat(house(request), caller)
         found = await house(request).disputes.read(dispute_id, _as(caller))
         if found is None or not _his(caller, found.dispute):
             raise _no_dispute(dispute_id)
@@ -162,7 +170,7 @@ class Disputes(Controller):
         opt=_commanding(
             "Add a note",
             DISPUTERS,
-            ("dispute_closed", "not_offered"),
+            ("dispute_closed", "not_offered", "holds_seat"),
             NoteBody,
             example={"text": "Boris says so too.", "shared": True},
         ),
@@ -171,9 +179,12 @@ class Disputes(Controller):
         """R3."""
         asked, body = await written(request, NoteBody)
         name, role = asked.caller.subject, _as(asked.caller)
+        reviewer = await _reviewer(request, dispute_id) if role == "reviewer" else None
 
         def make(at_ms: int, _: Dispute, seal: Seal) -> DisputeCommand:
-            return AddNote(at_ms=at_ms, person=name, role=role, text=seal(body.text), shared=body.shared)
+            return AddNote(
+                at_ms=at_ms, person=name, role=role, text=seal(body.text), shared=body.shared, reviewer=reviewer
+            )
 
         return await _done(request, dispute_id, asked, make, writes=True, own=True)
 
@@ -266,13 +277,14 @@ class Disputes(Controller):
                 description="For those who sign it: by rules and books alike, at the table as it stands (R5).",
                 rule=COMPLIANCE,
                 answer=CorrectionPreview,
-                refusals=("nothing_to_correct", "not_offered", "in_hand"),
+                refusals=("nothing_to_correct", "not_offered", "in_hand", *SEATED),
                 problems=("not_found",),
             )
         ),
     )
     async def preview(self, request: Incoming, dispute_id: DisputeId) -> CorrectionPreview:
         """R5: the figures follow from the rules, and are nobody's choice."""
+        await no_seat(house(request), caller_of(request))
         rooms = house(request).disputes
         dispute = await rooms.dispute(dispute_id)
         if dispute is None or not _his(caller_of(request), dispute):

@@ -27,7 +27,7 @@ from projections.ledger.reads import statement
 from projections.paging import Page
 from projections.reports import capped_fines, carried_banks, commission, voided_hands
 from projections.signals import KINDS, Signal, signals
-from services.api.access import barred
+from services.api.access import barred, unseated
 from services.api.forms import UUID7, Writing
 from services.books import open_books
 from services.cli.looking import CONSOLE, login, person
@@ -108,6 +108,13 @@ def _no_party(dispute: Dispute) -> None:
         raise Fault("not_impartial", f"{login()} was dealt into the hand; another reviewer judges it (R2)")
 
 
+async def _no_seat(reader: ProjectionReader) -> None:
+    """R2. Raises Fault where a player of the user's login sits at a table."""
+    refused = await unseated(reader, login())
+    if refused is not None:
+        raise Fault(refused.code, f"{refused.detail} ({refused.clause})")
+
+
 def _request() -> Request:
     return Request(Caller(person(), CONSOLE), secrets.token_hex(16), "console")
 
@@ -129,6 +136,7 @@ def _answered(outcome: object) -> DisputeAnswer:
 async def previewed(settings: Settings, dispute_id: str) -> CorrectionPreview:
     """R5: what a correction would come to. Raises Fault that says why there is none."""
     async with open_room(settings) as room:
+        await _no_seat(room.reader)
         dispute = await room.disputes.dispute(is_id(dispute_id, "dispute"))
         if dispute is None:
             raise Fault("dispute", f"there is no dispute {dispute_id}")
@@ -141,6 +149,7 @@ async def previewed(settings: Settings, dispute_id: str) -> CorrectionPreview:
 async def course(settings: Settings, dispute_id: str) -> DisputeRead:
     """The dispute with all its texts."""
     async with open_room(settings) as room:
+        await _no_seat(room.reader)
         found = await room.disputes.read(is_id(dispute_id, "dispute"), "reviewer")
         if found is None:
             raise Fault("dispute", f"there is no dispute {dispute_id}")
@@ -151,6 +160,7 @@ async def course(settings: Settings, dispute_id: str) -> DisputeRead:
 async def listed(settings: Settings, phase: str | None) -> list[DisputeRow]:
     """All disputes, open ones first."""
     async with open_room(settings) as room:
+        await _no_seat(room.reader)
         return await _all(lambda cursor: disputes(room.reader, phase=phase, cursor=cursor, limit=PAGE))
 
 
@@ -184,6 +194,7 @@ async def signalled(settings: Settings, kind: str | None, player: str | None) ->
     if kind is not None and known is None:
         raise Fault("kind", f"there is no signal {kind}; there are {', '.join(KINDS)}")
     async with open_books(settings) as books:
+        await _no_seat(books.reader)
         return await _all(lambda cursor: signals(books.reader, kind=known, player=player, cursor=cursor, limit=PAGE))
 
 

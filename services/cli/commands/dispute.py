@@ -108,7 +108,9 @@ def note(
     said = written(text)
     _command(
         dispute,
-        lambda at_ms, who, seal: AddNote(at_ms=at_ms, person=who.name, role="reviewer", text=seal(said), shared=shared),
+        lambda at_ms, who, seal: AddNote(
+            at_ms=at_ms, person=who.name, role="reviewer", text=seal(said), shared=shared, reviewer=who
+        ),
         as_json,
         writes=True,
     )

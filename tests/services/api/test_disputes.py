@@ -101,7 +101,20 @@ async def test_r1_a_player_of_the_hand_opens_it_once_and_sees_his_own(node: Node
 
     await until(listed)
     for dealt in (quick.anna, quick.boris):
-        assert (await quick.reviewer(dealt).saw("/v1/disputes", hand_id=quick.hand_id))["disputes"] == []
+        assert code(await quick.reviewer(dealt).get("/v1/disputes")) == (409, "holds_seat", "R2")
+        await quick.player(dealt).did(f"/v1/tables/{quick.table_id}/leave")
+    # They may be in the next hand by now, which would hold them.
+    for ops in ("oona", "otto"):
+        await node.as_(ops, "ops").post(f"/v1/tables/{quick.table_id}/void", {"reason": "they want to go"})
+    for dealt in (quick.anna, quick.boris):
+        reviewer = quick.reviewer(dealt)
+
+        async def left(reviewer: Caller = reviewer) -> bool:
+            return (await reviewer.get("/v1/disputes")).status_code == 200
+
+        await until(left)
+        assert (await reviewer.saw("/v1/disputes", hand_id=quick.hand_id))["disputes"] == []
+        assert (await reviewer.get(f"/v1/disputes/{dispute_id}")).status_code == 404
     # A second player of the hand opens his own.
     other = await quick.player(quick.boris).did("/v1/disputes", {"hand_id": quick.hand_id, "statement": "No, mine."})
     assert other["dispute_id"] != dispute_id
@@ -177,6 +190,9 @@ async def test_r2_a_reviewer_with_a_seat_judges_and_looks_at_nothing(node: Node,
         ("compensations", {"player": quick.anna, "amount": 5, "text": "a test"}),
         ("corrections", {"text": "a test"}),
         ("close", None),
+        ("notes", {"text": "a test"}),
+        ("verdict", {"outcome": "upheld", "text": "a test"}),
+        ("erase", {"ground": "request"}),
     ):
         assert code(await reviewer.post(f"{path}/{post}", body)) == (409, "holds_seat", "R2"), post
     opened = await reviewer.post("/v1/disputes", {"hand_id": quick.hand_id, "statement": "a test"})
@@ -184,7 +200,8 @@ async def test_r2_a_reviewer_with_a_seat_judges_and_looks_at_nothing(node: Node,
     for route in ("", "/file", "/replay"):
         looked = await reviewer.get(f"/v1/hands/{quick.hand_id}{route}", reason="I am curious")
         assert code(looked) == (409, "holds_seat", "R2"), route
-    assert code(await reviewer.get("/v1/reports/banks")) == (409, "holds_seat", "R2")
+    for read in ("/v1/disputes", path, f"{path}/correction", "/v1/signals", "/v1/reports/banks"):
+        assert code(await reviewer.get(read)) == (409, "holds_seat", "R2"), read
 
 
 async def test_r2_nobody_judges_his_own_hand_or_a_partner_s(node: Node, quick: Case) -> None:
@@ -276,7 +293,7 @@ async def test_r5_a_hand_that_the_books_hold_for_right_is_not_corrected(node: No
     preview = await quick.reviewer("rita").get(f"/v1/disputes/{dispute_id}/correction")
     assert code(preview) == (409, "nothing_to_correct", "R5")
     for stranger in (quick.reviewer(quick.anna), quick.player(quick.anna)):
-        assert (await stranger.get(f"/v1/disputes/{dispute_id}/correction")).status_code in (403, 404)
+        assert (await stranger.get(f"/v1/disputes/{dispute_id}/correction")).status_code in (403, 409)
 
 
 async def test_r6_erased_texts_are_read_by_nobody_and_the_chain_is_whole(
