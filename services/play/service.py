@@ -23,7 +23,7 @@ from infra.clock import Clock
 from infra.codec import Codec
 from infra.entropy import Entropy
 from infra.faults import Fault
-from infra.meta import command_id
+from infra.meta import command_id, request_digest
 from infra.metrics import REFUSALS
 from infra.sealing import Sealer
 from infra.store import Appended, Conflict, Duplicate, EventStore, StoredEvent
@@ -70,6 +70,12 @@ class Play:
     def on_steps(self, listener: OnSteps) -> None:
         """Have `listener` told of each append of this process: the table's id and the steps, in order."""
         self._listeners.append(listener)
+
+    def digest(self, table_id: str, key: str) -> str:
+        """Of a request that the service makes of itself, under a key: all else that is hashed with it may be public or
+        easily tried, and the hashes of events are anybody's to read, so a purse or a balance could be found by trying.
+        """
+        return request_digest(self._sealer.request_key, "", table_id, key.encode())
 
     async def table(self, table_id: str) -> tuple[int, Table] | None:
         """The table's version and state, not older than the log at the moment of the call; None if there is none."""

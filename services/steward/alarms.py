@@ -74,7 +74,7 @@ class Alarms:
         def make(at_ms: int, _: Fresh) -> TableCommand:
             return HaltTable(at_ms=at_ms, reason=f"the books differ at event {parked.seq}", fault=True)
 
-        request = Request(STEWARD, key, "halt")
+        request = Request(STEWARD, key, self._play.digest(table_id, key))
         outcome = await self._play.command(table_id, request, make)
         log.error("books_differ", table=table_id, seq=parked.seq, reason=parked.reason)
         if isinstance(outcome, Refusal) and outcome.refused.code != "table_halted":

@@ -196,7 +196,8 @@ class Steward:
 
     async def _send(self, table_id: str, version: int, item: Item) -> None:
         caller = CLOCK if item.kind.startswith("clock-") else STEWARD
-        request = Request(caller, f"{item.kind}@{version}", item.kind)
+        key = f"{item.kind}@{version}"
+        request = Request(caller, key, self._play.digest(table_id, key))
         try:
             with span("steward", table=table_id, kind=item.kind.partition("-")[0]):
                 outcome = await self._play.command(table_id, request, item.make)

@@ -123,6 +123,21 @@ async def test_t3_who_leaves_during_a_hand_is_acted_for_at_once_and_paid_after_i
     assert await house.balance(leaver.player) == 100_000 + table.departures[0].purse
 
 
+async def test_what_the_steward_writes_is_hashed_with_what_nobody_can_try(house: House, database: Database) -> None:
+    """Event hashes are public: with a digest like `leave` a player's balance could be found by trying balances."""
+    table_id = await house.table("anna", "boris", settings=QUICK)
+    async with stewarded(house, database):
+        await until(house, table_id, lambda t: t.hand_no >= 1)
+    own = [
+        (stored.type, decode_meta(stored.meta).request)
+        for stored in await house.store.read_stream(f"table-{table_id}")
+        if decode_meta(stored.meta).by != "person"
+    ]
+    assert {"hand_started", "hand_voided"} & {type_ for type_, _ in own}
+    assert all(len(bytes.fromhex(request)) == 32 for _, request in own)
+    assert len({request for _, request in own}) > 2
+
+
 async def test_t3_auto_top_up_fills_the_purse_between_hands(house: House, database: Database) -> None:
     table_id = await house.table("boris")
     await house.account("anna", 1_000_000)
