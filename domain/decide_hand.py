@@ -85,8 +85,11 @@ def _dealer(table: Table, dealt_in: tuple[int, ...], client_seeds: tuple[str, ..
 
 
 def _idle_counted(table: Table, dealt_in: tuple[int, ...]) -> tuple[Seat, ...]:
-    """T3: one more hand for those who are not dealt in."""
-    return tuple(s if s.seat in dealt_in else replace(s, idle_hands=s.idle_hands + 1) for s in table.seats)
+    """T3: one more hand for those who are not dealt in; for those who are it is counted anew."""
+    return tuple(
+        replace(s, idle_hands=0, idle_since_ms=None) if s.seat in dealt_in else replace(s, idle_hands=s.idle_hands + 1)
+        for s in table.seats
+    )
 
 
 def act_on(table: Table, command: Act) -> Course | Refused:

@@ -44,6 +44,7 @@ from domain.table import (
     IDLE_HANDS,
     IDLE_MS,
     Table,
+    idle,
     in_hand,
     least_buy_in,
     money,
@@ -175,8 +176,11 @@ def complete_leave(table: Table, command: CompleteLeave) -> Events | Refused:
 
 
 def idle_due_ms(table: Table, seat: Seat) -> int | None:
-    """T3: when who sits out or is short is made to leave: after 10 minutes, or at once after 20 whole hands."""
-    if seat.idle_since_ms is None:
+    """T3: when who sits out or is short is made to leave: after 10 minutes, or at once after 20 whole hands.
+
+    None for who is ready, however long he was not: he waits for a hand, which may lack others.
+    """
+    if seat.idle_since_ms is None or not idle(table, seat):
         return None
     whole = seat.idle_hands - (1 if running(table) is not None else 0)
     return seat.idle_since_ms + (0 if whole >= IDLE_HANDS else IDLE_MS)

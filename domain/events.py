@@ -56,7 +56,8 @@ class Seat(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """A seated player between hands. T2, T3, T11.
 
     `purse` is as of the last settled hand; while a hand runs the purse of a dealt-in player is in the hand.
-    `idle_since_ms` is since when he has not been ready (sitting out or short), `idle_hands` how many hands since.
+    `idle_since_ms` is since when he has not been ready (sitting out or short), earlier such times since he was last
+    dealt in added; while he is ready, their length alone. `idle_hands` is how many hands he was not dealt into.
     """
 
     seat: int

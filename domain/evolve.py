@@ -170,14 +170,14 @@ def _ended(table: Table, event: HandSettled | HandVoided, at_ms: int, **changes:
     assert table.hand is not None
     result = event.result
     purses = {p.seat: p.purse for p in result.players}
-    paid = (replace(s, purse=purses.get(s.seat, s.purse)) for s in table.seats)
+    paid = ((s, replace(s, purse=purses.get(s.seat, s.purse))) for s in table.seats)
     return evolve_seats.advanced(
         table,
         at_ms,
         hand=evolve_hand(table.hand, event),
         shuffle=None,
         proposal=None,
-        seats=tuple([evolve_seats.idle_since(table, s, at_ms) for s in paid]),
+        seats=tuple([evolve_seats.idle_since(table, before, after, at_ms) for before, after in paid]),
         carried_bank=result.carried_bank,
         dealer=result.next_dealer,
         hand_no=table.hand_no + 1,

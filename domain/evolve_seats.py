@@ -32,10 +32,10 @@ from domain.table import (
     NextHand,
     Table,
     binding,
+    idle,
     in_hand,
     may_start,
     seat_at,
-    short,
 )
 
 
@@ -54,11 +54,16 @@ def _counted(table: Table, player: str, at_ms: int) -> tuple[Acts, ...]:
     return (*(a for a in fresh if a.player != player), replace(mine, count=mine.count + 1))
 
 
-def idle_since(table: Table, seat: Seat, at_ms: int) -> Seat:
-    """T3: since when a seat has not been ready, counted afresh once it is ready again."""
-    if not (seat.sitting_out or short(table, seat)):
-        return seat if seat.idle_since_ms is None else replace(seat, idle_since_ms=None, idle_hands=0)
-    return seat if seat.idle_since_ms is not None else replace(seat, idle_since_ms=at_ms)
+def idle_since(table: Table, before: Seat, after: Seat, at_ms: int) -> Seat:
+    """T3: since when a seat has not been ready; while it is ready, for how long it had not been. Counted on later.
+
+    It is counted anew when he is dealt in, and not before: who returns and sits out again is idle all the same.
+    """
+    counted = after.idle_since_ms
+    if counted is None:
+        return replace(after, idle_since_ms=at_ms) if idle(table, after) else after
+    # Back and forth are the same: a time until now is a duration, a duration until now a time.
+    return after if idle(table, before) == idle(table, after) else replace(after, idle_since_ms=at_ms - counted)
 
 
 def _with_seat(table: Table, seat: int, at_ms: int, **changes: Any) -> tuple[Seat, ...]:
@@ -67,7 +72,7 @@ def _with_seat(table: Table, seat: int, at_ms: int, **changes: Any) -> tuple[Sea
     assert before is not None, seat
     after = replace(before, **changes)
     if not in_hand(table, seat):
-        after = idle_since(table, after, at_ms)
+        after = idle_since(table, before, after, at_ms)
     return tuple([after if s is before else s for s in table.seats])
 
 
@@ -152,12 +157,12 @@ def resumed(table: Table, event: TableResumed, at_ms: int) -> Table:
 def corrected(table: Table, event: HandCorrected, at_ms: int) -> Table:
     """R5: what was moved is in the purses and the bank; the halt of the books ends with the last correction."""
     moved = {p.player: p.moved for p in event.players if p.to == "purse"}
-    seats = (replace(s, purse=s.purse + moved.get(s.player, 0)) for s in table.seats)
+    seats = ((s, replace(s, purse=s.purse + moved.get(s.player, 0))) for s in table.seats)
     lifted = event.resumes and table.halt is not None and table.halt.fault
     return advanced(
         table,
         at_ms,
-        seats=tuple([idle_since(table, s, at_ms) for s in seats]),
+        seats=tuple([idle_since(table, before, after, at_ms) for before, after in seats]),
         carried_bank=table.carried_bank + event.bank_moved,
         halt=None if lifted else table.halt,
     )

@@ -126,9 +126,14 @@ def short(table: Table, seat: Seat) -> bool:
     return seat.purse < table.settings.stake
 
 
+def idle(table: Table, seat: Seat) -> bool:
+    """T3: he sits out or is short."""
+    return seat.sitting_out or short(table, seat)
+
+
 def ready(table: Table) -> tuple[Seat, ...]:
     """T4: the seats that would be dealt in now, in seat order."""
-    return tuple(s for s in table.seats if not s.sitting_out and not s.leaving and not short(table, s))
+    return tuple(s for s in table.seats if not s.leaving and not idle(table, s))
 
 
 def may_start(table: Table) -> bool:

@@ -253,7 +253,10 @@ def test_an_opening_state_loses_nothing_but_what_begins_anew(seed: int, game: Ga
                 assert after == anew
             else:
                 counted = tuple(
-                    s if s.seat in event.dealt_in else replace(s, idle_hands=s.idle_hands + 1) for s in before.seats
+                    replace(s, idle_hands=0, idle_since_ms=None)
+                    if s.seat in event.dealt_in
+                    else replace(s, idle_hands=s.idle_hands + 1)
+                    for s in before.seats
                 )
                 expected = replace(anew, seats=counted, next_hand=None, ready_at_ms=None, at_ms=after.at_ms)
                 assert replace(after, hand=None, shuffle=None) == expected

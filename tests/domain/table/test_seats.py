@@ -20,6 +20,7 @@ from tests.domain.table.given import (
     MINUTE,
     PAUSE,
     STAKE,
+    T0,
     After,
     Given,
     Make,
@@ -219,15 +220,43 @@ def test_t3_who_sits_out_in_the_course_of_a_hand_is_idle_from_its_end_on() -> No
     over.when(remove_idle("boris"), after=10 * MINUTE).then(left)
 
 
-def test_t3_coming_back_or_topping_up_begins_the_count_anew() -> None:
+def test_t3_who_comes_back_and_sits_out_again_is_counted_on() -> None:
+    """It was counted anew each time: who came back for a moment every nine minutes kept his seat for ever."""
     out = given(*THREE, PlayerSatOut(seat=1, player="boris"), After(9 * MINUTE))
     again = out.done(come_back("boris"), sit_out("boris"))
-    again.when(remove_idle("boris"), after=9 * MINUTE).refused("not_offered", "T3")
-    short = replace(seat(1, 1), idle_since_ms=1, idle_hands=19)
-    topped = given(written(seat(0), short)).done(top_up("boris", STAKE))
-    assert topped.table.seats[1] == seat(1, STAKE + 1)
+    again.when(remove_idle("boris"), after=MINUTE - 1).refused("not_offered", "T3")
+    left = PlayerLeft(seat=1, player="boris", purse=LIMIT, reason="idle")
+    again.when(remove_idle("boris"), after=MINUTE).then(left)
+
+
+def test_t3_who_is_ready_waits_for_a_hand_as_long_as_he_likes_and_it_does_not_count() -> None:
+    out = given(*opened(), *sat(0, 1), PlayerSatOut(seat=0, player="anna"), After(9 * MINUTE))
+    waiting = out.done(come_back("anna"), sit_out("boris")).having(After(60 * MINUTE))
+    waiting.when(remove_idle("anna")).refused("not_offered", "T3")
+    assert idle_due_ms(waiting.table, waiting.seat("anna")) is None
+    again = waiting.done(sit_out("anna"))
+    again.when(remove_idle("anna"), after=MINUTE - 1).refused("not_offered", "T3")
+    left = PlayerLeft(seat=0, player="anna", purse=LIMIT, reason="idle")
+    again.when(remove_idle("anna"), after=MINUTE).then(left)
+
+
+def test_t3_who_is_dealt_in_is_counted_anew() -> None:
+    out = given(*THREE, PlayerSatOut(seat=1, player="boris"), After(9 * MINUTE))
+    dealt = out.done(come_back("boris")).deal(DECK)
+    assert (dealt.seat("boris").idle_since_ms, dealt.seat("boris").idle_hands) == (None, 0)
+    over = dealt.taken_by("vera").done(sit_out("boris"))
+    over.when(remove_idle("boris"), after=10 * MINUTE - 1).refused("not_offered", "T3")
+    left = PlayerLeft(seat=1, player="boris", purse=LIMIT - STAKE, reason="idle")
+    over.when(remove_idle("boris"), after=10 * MINUTE).then(left)
+
+
+def test_t3_who_is_short_and_tops_up_is_ready_once_he_holds_the_stake() -> None:
+    short = replace(seat(1, 1), idle_since_ms=T0 - MINUTE, idle_hands=19)
     still = given(written(seat(0), short)).done(top_up("boris", 1))
     assert still.table.seats[1] == replace(short, purse=2)
+    topped = given(written(seat(0), short)).done(top_up("boris", STAKE))
+    assert topped.table.seats[1] == replace(short, purse=STAKE + 1, idle_since_ms=MINUTE)
+    assert topped.done(start(), after=PAUSE).seat("boris") == seat(1, STAKE + 1)
 
 
 def idle_after(hands: int) -> Given:
@@ -252,11 +281,13 @@ def test_t3_or_later_while_another_hand_runs() -> None:
     running.when(remove_idle("gleb")).then(PlayerLeft(seat=3, player="gleb", purse=LIMIT, reason="idle"))
 
 
-def test_t3_19_hands_are_not_enough_and_who_came_back_begins_anew() -> None:
+def test_t3_19_hands_are_not_enough_and_coming_back_between_them_does_not_help() -> None:
     over = idle_after(19).taken_by("boris")
     over.when(remove_idle("gleb")).refused("not_offered", "T3")
-    back = over.done(come_back("gleb"), sit_out("gleb")).done(start(), after=PAUSE).taken_by("boris")
+    back = over.done(come_back("gleb"), sit_out("gleb")).done(start(), after=PAUSE)
     back.when(remove_idle("gleb")).refused("not_offered", "T3")
+    left = PlayerLeft(seat=3, player="gleb", purse=LIMIT, reason="idle")
+    back.taken_by("boris").when(remove_idle("gleb")).then(left)
 
 
 def test_t3_nobody_is_made_to_leave_a_halted_table() -> None:
