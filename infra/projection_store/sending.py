@@ -45,7 +45,11 @@ class Copy(Struct, frozen=True):
 
 
 class Sender:
-    """Prepares what it has not sent before on this connection."""
+    """Prepares what it has not sent before on this connection.
+
+    At a rollback it begins anew: psycopg, where it prepares too (`prepare_threshold`), lets go of all statements of the
+    session then, not of its own alone.
+    """
 
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection = connection
@@ -67,14 +71,20 @@ class Sender:
                 await self._copy(copy)
             await self._connection.execute(b"commit")
         except (psycopg.DataError, psycopg.IntegrityError) as error:
-            await self._connection.rollback()
+            await self._roll_back()
             raise WriteRefused(f"{error.sqlstate} {error.diag.message_primary}") from error
         except GONE as error:
-            await self._connection.rollback()
+            await self._roll_back()
             raise WriteStale(f"the rows are gone: {error.diag.message_primary}") from error
         except WriteStale:
-            await self._connection.rollback()
+            await self._roll_back()
             raise
+
+    async def _roll_back(self) -> None:
+        """Undo the transaction, and forget all statements on both sides."""
+        self._names.clear()
+        await self._connection.rollback()
+        await self._connection.execute(b"deallocate all")
 
     async def _copy(self, copy: Copy) -> None:
         columns = copy.columns

@@ -53,7 +53,9 @@ class ProjectionWriter:
     @classmethod
     async def connect(cls, url: str) -> Self:
         """Connect as the application's role."""
-        connection = await _reached(AsyncConnection.connect(application_conninfo(url), autocommit=True))
+        # The sender alone prepares statements on it: see there.
+        connecting = AsyncConnection.connect(application_conninfo(url), autocommit=True, prepare_threshold=None)
+        connection = await _reached(connecting)
         await _reached(connection.execute(query("session.sql")))
         return cls(connection)
 

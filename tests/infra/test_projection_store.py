@@ -110,6 +110,33 @@ async def test_a_refused_row_leaves_nothing_and_the_connection_usable(
     assert len(rows(database)) == 1
 
 
+async def test_a_refused_row_on_a_connection_in_long_use_leaves_it_usable(
+    writer: ProjectionWriter, database: Database
+) -> None:
+    """The driver prepares by itself what it has often sent, and lets go of all statements of a session on a rollback."""
+    for pos in range(10):
+        await writer.apply([work({1: (pos, pos + 1)}, RowWrite("item", "insert", COLUMNS, [item(pos)]))])
+        await writer.states("items_v1", ["table-1"])
+        await writer.checkpoint("items_v1")
+    for bad in (2**31, 2**63, -(2**70)):
+        with pytest.raises(WriteRefused):
+            await writer.apply([work({1: (10, 11)}, RowWrite("item", "insert", COLUMNS, [item(bad)]))])
+        with pytest.raises(WriteStale):
+            await writer.apply([work({1: (9, 10)})])
+    for pos in range(10, 20):
+        await writer.apply([work({1: (pos, pos + 1)}, RowWrite("item", "insert", COLUMNS, [item(pos)]))])
+    assert [number for number, _, _ in rows(database)] == list(range(20))
+    assert (await writer.checkpoint("items_v1")).vector[1] == 20
+
+
+async def test_a_rollback_leaves_no_statement_behind_in_the_session(writer: ProjectionWriter) -> None:
+    for _ in range(3):
+        with pytest.raises(WriteStale):
+            await writer.apply([work({1: (7, 8)}, RowWrite("item", "insert", COLUMNS, [item(1)]))])
+    found = await writer._connection.execute("select name from pg_prepared_statements")
+    assert await found.fetchall() == []
+
+
 async def test_parked_streams_stand_beside_the_checkpoint(writer: ProjectionWriter, database: Database) -> None:
     parked = Parked("table-1", 2, 7, "mismatch", "a reason", 1_000)
     await writer.apply([work({2: (0, 9)}, parked=(parked,))])

@@ -132,6 +132,34 @@ async def test_a_row_that_postgres_refuses_parks_its_stream_alone(bench: Bench) 
     await bench.compare((good,))
 
 
+async def test_a_row_refused_after_much_else_on_the_connection_parks_its_stream_alone(bench: Bench) -> None:
+    """By then the driver has prepared statements of its own, which it lets go of with all others on a rollback."""
+    goods = [counting(f"good_{n}") for n in range(7)]
+    bad = rejecting("rejecting", lambda recorded: hand_of_one(recorded) or recorded.stream == f"table-{table_id(2)}")
+    all_of_them = (*goods, bad)
+    refused = evening(1, hands=2)
+    async with bench.projecting(all_of_them):
+        await bench.world.append(evening(3, hands=1))
+        await bench.caught_up(all_of_them)
+        await bench.world.append(refused, evening(2, hands=1))
+        await bench.caught_up(all_of_them)
+        await bench.world.append(evening(4, hands=1))
+        await bench.caught_up(all_of_them)
+    waiting = {each.stream: each for each in await bench.reader.parked("rejecting")}
+    assert {(stream, each.seq, each.code) for stream, each in waiting.items()} == {
+        (STREAM, event_of(refused, HandStarted).seq, "rejected"),
+        (f"table-{table_id(2)}", 1, "rejected"),
+    }
+    # They are tried again at a start, and are refused again, and nothing else minds.
+    async with bench.projecting(all_of_them):
+        await bench.world.append(evening(5, hands=1))
+        await bench.caught_up(all_of_them)
+    assert {each.stream: each for each in await bench.reader.parked("rejecting")} == waiting
+    for good in goods:
+        assert await bench.reader.parked(good.name) == []
+    await bench.compare(goods)
+
+
 async def test_a_step_that_fails_parks_its_stream(bench: Bench) -> None:
     def fail(recorded: Any) -> bool:
         return hand_of_one(recorded) and bool(1 // 0)
