@@ -114,8 +114,8 @@ def _impartial(dispute: Dispute, reviewer: Reviewer) -> Refused | None:
 def _note(dispute: Dispute, command: AddNote) -> Events | Refused:
     if command.reviewer is not None and command.reviewer.seated:
         return _seated()
-    if dispute.notes >= MOST_NOTES:
-        return Refused("not_offered", "R3", f"a dispute has at most {MOST_NOTES} notes")
+    if dispute.noted_by.count(command.person) >= MOST_NOTES:
+        return Refused("not_offered", "R3", f"one adds at most {MOST_NOTES} notes to a dispute")
     shared = command.shared or command.role == "player"
     return (DisputeNoted(person=command.person, role=command.role, text=command.text, shared=shared),)
 
@@ -141,8 +141,8 @@ def _may_propose(dispute: Dispute, reviewer: Reviewer, clause: str) -> Refused |
         return refused
     if not isinstance(dispute.phase, Judged) or dispute.phase.outcome != "upheld":
         return Refused("not_offered", clause, "only a dispute that was upheld is made good")
-    if dispute.proposed >= MOST_PROPOSALS:
-        return Refused("not_offered", clause, f"a dispute has at most {MOST_PROPOSALS} proposals")
+    if dispute.proposed_by.count(reviewer.name) >= MOST_PROPOSALS:
+        return Refused("not_offered", clause, f"a reviewer makes at most {MOST_PROPOSALS} proposals in a dispute")
     return None
 
 
@@ -159,7 +159,7 @@ def _propose_compensation(dispute: Dispute, command: ProposeCompensation) -> Eve
     if not dealt_in(dispute, command.player):
         return Refused("not_in_hand", "R4", f"{command.player} was not dealt into this hand")
     proposed = CompensationProposed(
-        proposal=dispute.proposed + 1,
+        proposal=len(dispute.proposed_by) + 1,
         reviewer=command.reviewer.name,
         player=command.player,
         amount=command.amount,
@@ -177,7 +177,7 @@ def _propose_correction(dispute: Dispute, command: ProposeCorrection) -> Events 
     if dispute.corrected or any(p.kind == "correction" for p in dispute.phase.proposals):
         return Refused("not_offered", "R5", "a correction is proposed, or made, already")
     proposed = CorrectionProposed(
-        proposal=dispute.proposed + 1,
+        proposal=len(dispute.proposed_by) + 1,
         reviewer=command.reviewer.name,
         due_ms=_due_ms(dispute, command.at_ms),
         text=command.text,

@@ -65,6 +65,7 @@ class Dispute(Struct, frozen=True, kw_only=True):
 
     `paid` are the compensations, (player, amount); `corrected`: the hand was put right by it (R5). `erased`: its texts
     cannot be read any more (R6). `decided_by` are the reviewers who gave the verdict or proposed something.
+    `noted_by` and `proposed_by` have a name for each note and proposal: nobody uses up the room of another.
     """
 
     hand_id: str
@@ -76,8 +77,8 @@ class Dispute(Struct, frozen=True, kw_only=True):
     phase: Phase
     opened_ms: int
     at_ms: int
-    notes: int = 0
-    proposed: int = 0
+    noted_by: tuple[str, ...] = ()
+    proposed_by: tuple[str, ...] = ()
     paid: tuple[tuple[str, int], ...] = ()
     corrected: bool = False
     erased: bool = False

@@ -49,7 +49,7 @@ def _after(dispute: Dispute, event: DisputeEvent) -> Dispute:
         case EvidenceFrozen():
             return dispute
         case DisputeNoted():
-            return replace(dispute, notes=dispute.notes + 1)
+            return replace(dispute, noted_by=(*dispute.noted_by, event.person))
         case VerdictGiven(outcome=outcome, reviewer=reviewer, due_ms=due_ms):
             return replace(_decided(dispute, reviewer), phase=Judged(outcome, reviewer, due_ms))
         case CompensationProposed():
@@ -89,7 +89,8 @@ def _proposed(dispute: Dispute, proposal: Proposal, due_ms: int) -> Dispute:
     phase = dispute.phase
     assert isinstance(phase, Judged)
     judged = replace(phase, due_ms=due_ms, proposals=(*phase.proposals, proposal))
-    return replace(_decided(dispute, proposal.reviewer), phase=judged, proposed=proposal.proposal)
+    by = (*dispute.proposed_by, proposal.reviewer)
+    return replace(_decided(dispute, proposal.reviewer), phase=judged, proposed_by=by)
 
 
 def _decided(dispute: Dispute, reviewer: str) -> Dispute:

@@ -165,10 +165,13 @@ def test_r2_who_opened_it_as_a_player_does_not_judge_it_even_if_the_hand_was_rec
 def test_r3_notes_of_the_opener_are_shared_and_a_dispute_has_room_for_so_many() -> None:
     note = AddNote(at_ms=T0, person="anna", role="player", text="x")
     assert decide(OPEN, note) == (DisputeNoted(person="anna", role="player", text="x", shared=True),)
-    internal = AddNote(at_ms=T0, person="rita", role="reviewer", text="x")
+    internal = AddNote(at_ms=T0, person="rita", role="reviewer", text="x", reviewer=RITA)
     assert decide(OPEN, internal) == (DisputeNoted(person="rita", role="reviewer", text="x", shared=False),)
-    full = replace(OPEN, notes=MOST_NOTES)
+    full = replace(OPEN, noted_by=("anna",) * MOST_NOTES)
     assert refused(full, note) == ("not_offered", "R3")
+    assert refused(OPEN, replace(internal, reviewer=replace(RITA, seated=True))) == ("holds_seat", "R2")
+    # Once the opener's notes took all the room, and no reviewer could write one.
+    assert not isinstance(decide(full, internal), Refused)
 
 
 def test_r3_one_verdict_with_seven_days_to_make_it_good() -> None:
@@ -234,7 +237,12 @@ def test_r4_compensation_needs_an_upheld_dispute_a_player_of_the_hand_and_two_re
     for dispute in (OPEN, folded(opened(), judged("rejected"))):
         assert refused(dispute, command) == ("not_offered", "R4")
     assert refused(UPHELD, replace(command, player="eve")) == ("not_in_hand", "R4")
-    assert refused(replace(UPHELD, proposed=MOST_PROPOSALS), command) == ("not_offered", "R4")
+    full = replace(UPHELD, proposed_by=("rita",) * MOST_PROPOSALS)
+    assert refused(full, command) == ("not_offered", "R4")
+    # Once one reviewer could use up all of it, and nobody could make the hand good any more.
+    by_another = decide(full, replace(command, reviewer=ROMAN))
+    assert not isinstance(by_another, Refused)
+    assert by_another == (replace(proposed(), proposal=MOST_PROPOSALS + 1, reviewer="roman"),)
     assert refused(PROPOSED, Approve(at_ms=T0, reviewer=RITA, proposal=1)) == ("two_persons", "R4")
     assert refused(PROPOSED, Approve(at_ms=T0, reviewer=ROMAN, proposal=2)) == ("not_offered", "R4")
     # The clock may be away: what is past its deadline is not signed all the same.

@@ -130,7 +130,7 @@ class Disputes(RuleBasedStateMachine):
         assert not self.barred(name)
         assert isinstance(self.dispute.phase, Judged)
         assert self.dispute.phase.outcome == "upheld"
-        number = self.dispute.proposed
+        number = len(self.dispute.proposed_by)
         assert number not in self.authors
         self.authors[number] = name
         self.deciders.add(name)
