@@ -68,9 +68,11 @@ class Door:
             return True
 
     def _verified(self, connection: Connection) -> Verified | None:
-        header = connection.headers.get("authorization")
-        if header is not None:
-            return self._by_header(header)
+        headers = connection.headers.getall("authorization", [])
+        if len(headers) > 1:
+            raise Rejection("not_authenticated", "send one Authorization header")
+        if headers:
+            return self._by_header(headers[0])
         cookie = session_cookie(connection)
         if cookie is None:
             return None

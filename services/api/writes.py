@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, TypeVar
 
@@ -42,7 +43,10 @@ def idempotency_key(request: Incoming) -> str:
 
 
 def decode(request: Incoming, content: bytes, body: type[T]) -> T:
-    """The body, of exactly this type: no unknown field, no number as text. Raises Rejection and ValidationError."""
+    """The body, of exactly this type: no unknown field, none twice, no number as text.
+
+    Raises Rejection and ValidationError.
+    """
     operation: Operation = request.route_handler.opt[OPERATION]
     assert operation.body is body, "the document says what the route reads"
     if not content and body is Nothing:
@@ -57,7 +61,18 @@ def decode(request: Incoming, content: bytes, body: type[T]) -> T:
         decoded: T = decoder.decode(content)
     except UnicodeDecodeError:
         raise Rejection("invalid", "the body is not UTF-8") from None
+    json.loads(content, object_pairs_hook=_each_once)
     return decoded
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; msgspec takes the last of two fields of one name. Raises Rejection."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Rejection("invalid", f"{twice}: stands in the body more than once")
+    return found
 
 
 def _utf8(parameters: str) -> bool:

@@ -75,6 +75,11 @@ async def test_every_door_refuses_what_it_does_not_know(node: Node, role: str, p
         missing = is_problem(await node.http.post(url, content=content, headers={**key, **given}), 422, "invalid")
         assert "Idempotency-Key" in missing["detail"]
     key["Idempotency-Key"] = "bad-input"
+    if body:
+        name, value = next(iter(body.items()))
+        twice = b"{" + f"{json.dumps(name)}:{json.dumps(value)},".encode() + content[1:]
+        refused = is_problem(await node.http.post(url, content=twice, headers=key), 422, "invalid")
+        assert f"{name}: stands in the body more than once" in refused["detail"]
     for wrong in (b"{", b"[]", b"null", b"\xff\xfe{}", b'{"a":\xc3\x28}', content + b"x", b'{"turn":NaN}'):
         is_problem(await node.http.post(url, content=wrong, headers=key), 422, "invalid")
     for media_type in ("text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", ""):
@@ -284,3 +289,10 @@ async def test_a_wrong_method_names_the_right_ones(node: Node) -> None:
     response = await node.http.put("/v1/tables", headers=node.as_("olga", "operator").headers)
     is_problem(response, 405, "method_not_allowed")
     assert {"GET", "POST"} <= set(response.headers["allow"].split(", "))
+
+
+async def test_two_tokens_are_no_token(node: Node) -> None:
+    """A proxy and we might each believe another one."""
+    tokens = [("Authorization", f"Bearer {node.token(name, 'player')}") for name in ("anna", "boris")]
+    is_problem(await node.http.get("/v1/hands", headers=tokens), 401, "not_authenticated")
+    assert (await node.http.get("/v1/hands", headers=tokens[:1])).status_code == 200
