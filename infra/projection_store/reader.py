@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Self, TypeVar
 
 import msgspec
 import psycopg
-from psycopg import sql
+from psycopg import AsyncConnection, sql
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -36,7 +39,12 @@ class ProjectionReader:
 
     def __init__(self, url: str, size: int = 4, versions: Mapping[str, Collection[int]] | None = None) -> None:
         self._pool = AsyncConnectionPool(
-            application_conninfo(url), min_size=0, max_size=size, kwargs={"autocommit": True}, open=False
+            application_conninfo(url),
+            min_size=0,
+            max_size=size,
+            kwargs={"autocommit": True},
+            configure=_configure,
+            open=False,
         )
         self._versions = versions or {}
         self._serving: dict[str, tuple[str, float]] = {}
@@ -52,7 +60,8 @@ class ProjectionReader:
         """The rows of a query on the generation of `name` that serves, as structs of `shape`.
 
         `text` is the query, with `{schema}` for its schema, `%(schema)s` for the schema's name, and `%(…)s` for what is
-        `given`. Raises Fault("projection_missing") where none serves yet that this program can read.
+        `given`. A whole `numeric` comes as an int, however large, so sums need no cast.
+        Raises Fault("projection_missing") where none serves yet that this program can read.
         """
         schema = await self._serves(name)
         try:
@@ -112,6 +121,18 @@ class ProjectionReader:
                 if attempt == ATTEMPTS - 1 or isinstance(error, PoolTimeout):
                     raise Fault("store_unavailable", f"the projections cannot be read: {one_line(error)}") from error
         raise AssertionError("the last attempt returns or raises")
+
+
+class _Number(Loader):
+    """A `numeric`: an int where it is written without a fraction, as the sum of bigints is."""
+
+    def load(self, data: Buffer) -> int | Decimal:
+        text = bytes(data).decode()
+        return int(text) if text.lstrip("-").isdecimal() else Decimal(text)
+
+
+async def _configure(connection: AsyncConnection[Any]) -> None:
+    connection.adapters.register_loader("numeric", _Number)
 
 
 @lru_cache(maxsize=500)

@@ -1,4 +1,4 @@
-select account, currency, sum(balance)::bigint as balance
+select account, currency, sum(balance) as balance
 from {schema}.balance
 where account = any(%(accounts)s)
 group by account, currency

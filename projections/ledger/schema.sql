@@ -20,11 +20,11 @@ create index entry_credit on entry (credit, currency, at_ms, part, pos, n);
 create index entry_hand on entry (hand_id) where hand_id is not null;
 
 -- What was credited to an account less what was debited, by the part of the streams that moved it: so that the accounts
--- that everybody touches (`cash`, `house:…`) are no row that everybody waits for.
+-- that everybody touches (`cash`, `house:…`) are no row that everybody waits for. No amount passes 2^63, but their sums may.
 create table balance (
     account text collate "C" not null,
     currency text collate "C" not null,
     part smallint not null,
-    balance bigint not null default 0,
+    balance numeric(38) not null default 0,
     primary key (account, currency, part)
 ) with (fillfactor = 60);

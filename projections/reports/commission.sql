@@ -1,7 +1,7 @@
 -- {schema} is the ledger's. Days are of UTC.
 select day, stream, currency, hands, amount
 from (
-    select (at_ms / 86400000)::bigint as day, stream, currency, count(distinct hand_id) as hands, sum(amount)::bigint as amount
+    select (at_ms / 86400000)::bigint as day, stream, currency, count(distinct hand_id) as hands, sum(amount) as amount
     from {schema}.entry
     where credit = 'house:commission' and at_ms >= %(from_ms)s and at_ms < %(to_ms)s
     group by 1, 2, 3

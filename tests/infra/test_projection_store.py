@@ -113,7 +113,7 @@ async def test_a_refused_row_leaves_nothing_and_the_connection_usable(
 async def test_a_refused_row_on_a_connection_in_long_use_leaves_it_usable(
     writer: ProjectionWriter, database: Database
 ) -> None:
-    """The driver prepares by itself what it has often sent, and lets go of all statements of a session on a rollback."""
+    """The driver may prepare what it has often sent, and lets go of all statements of a session on a rollback."""
     for pos in range(10):
         await writer.apply([work({1: (pos, pos + 1)}, RowWrite("item", "insert", COLUMNS, [item(pos)]))])
         await writer.states("items_v1", ["table-1"])
