@@ -23,7 +23,7 @@ from infra.settings import Settings
 from projections.access import Look, looks
 from projections.disputes import DisputeRow, disputes
 from projections.hands import hand as hand_row
-from projections.ledger.reads import statement
+from projections.ledger.reads import balances, statement
 from projections.paging import Page
 from projections.reports import capped_fines, carried_banks, commission, voided_hands
 from projections.signals import KINDS, Signal, signals
@@ -35,6 +35,7 @@ from services.disputes.service import Disputes, Seal
 from services.disputes.types import CorrectionPreview, DisputeAnswer, DisputeRead
 from services.play.types import Caller, KeyReused, NotFound, Refusal, Request
 
+ACCOUNT_FORMS = "player:anna, purse:TABLE:anna, bank:TABLE, house:commission, house:compensation or cash"
 PAGE = 200
 ROWS = 5_000
 Make = Callable[[int, Reviewer, Seal], DisputeCommand]
@@ -199,8 +200,9 @@ async def signalled(settings: Settings, kind: str | None, player: str | None) ->
 
 
 async def stated(settings: Settings, account: str, currency: str, from_ms: int, to_ms: int) -> tuple[int, list[Any]]:
-    """The balance before the period, and the lines of an account in it."""
+    """The balance before the period, and the lines of an account in it. Raises Fault(`account`)."""
     async with open_books(settings) as books:
+        await must_be_posted(books.reader, account, currency)
         lines: list[Any] = []
         opening, cursor = None, None
         while True:
@@ -212,6 +214,17 @@ async def stated(settings: Settings, account: str, currency: str, from_ms: int, 
             cursor = page.next
             if cursor is None:
                 return opening, lines
+
+
+async def must_be_posted(reader: ProjectionReader, account: str, currency: str) -> None:
+    """Raises Fault(`account`) where nothing was ever posted to the account in that currency."""
+    found = [each.currency for each in await balances(reader, [account])]
+    if found and currency not in found:
+        raise Fault(
+            "account", f"nothing was ever posted to {account} in {currency}; to it there was {', '.join(found)}"
+        )
+    if not found:
+        raise Fault("account", f"nothing was ever posted to an account {account}; an account is {ACCOUNT_FORMS}")
 
 
 async def _all(read: Callable[[str | None], Any]) -> list[Any]:

@@ -107,13 +107,12 @@ async def _reconcile(settings: Settings, progress: Progress) -> ledger.Reconcili
 
 
 async def _statement(settings: Settings, account: str, currency: str) -> list[ledger.Line]:
-    from infra.faults import Fault
     from projections import ledger
     from services.books import open_books
+    from services.cli.reviewing import must_be_posted
 
     async with open_books(settings) as books:
-        if not await ledger.balances(books.reader, [account]):
-            raise Fault("account", f"nothing was ever posted to an account {account}")
+        await must_be_posted(books.reader, account, currency)
         lines: list[ledger.Line] = []
         cursor = None
         while True:
