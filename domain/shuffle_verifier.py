@@ -35,6 +35,6 @@ if __name__ == "__main__":
             wrong += [f"deal {no}, card {place + 1}: {deal[place]!a} is not {cards[place]}\n" for place in at]
         hidden = sum(deal.count(None) for deal in hand["deals"])
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        sys.exit(sys.stderr.write(f"unusable: {error!r}\n") and 2)
+        sys.exit(sys.stderr.write(f"unusable: no hand file with its shuffle on standard input: {error!r}\n") and 2)
     sys.stdout.write("".join(wrong) or f"ok: commitment {stated.hex()}, {hidden} cards hidden\n")
     sys.exit(bool(wrong))

@@ -220,9 +220,7 @@ async def must_be_posted(reader: ProjectionReader, account: str, currency: str) 
     """Raises Fault(`account`) where nothing was ever posted to the account in that currency."""
     found = [each.currency for each in await balances(reader, [account])]
     if found and currency not in found:
-        raise Fault(
-            "account", f"nothing was ever posted to {account} in {currency}; to it there was {', '.join(found)}"
-        )
+        raise Fault("account", f"nothing was ever posted to {account} in {currency}, but in {', '.join(found)}")
     if not found:
         raise Fault("account", f"nothing was ever posted to an account {account}; an account is {ACCOUNT_FORMS}")
 

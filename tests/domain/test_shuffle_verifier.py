@@ -162,7 +162,11 @@ def test_h5_a_file_that_is_no_hand(tmp_path: Path, text: str | bytes) -> None:
 @pytest.mark.parametrize("field", ["deals", "seats", "shuffle", "server_seed", "hand_id", "commitment", "client_seeds"])
 def test_h5_a_field_that_is_missing_is_named(tmp_path: Path, hand: dict[str, Any], field: str) -> None:
     del (hand if field in hand else hand["shuffle"])[field]
-    assert verify(tmp_path, json.dumps(hand)) == (2, "", f"unusable: KeyError('{field}')\n")
+    assert verify(tmp_path, json.dumps(hand)) == (
+        2,
+        "",
+        f"unusable: no hand file with its shuffle on standard input: KeyError('{field}')\n",
+    )
 
 
 def seeds(server_seed: bytes, hand_id: bytes, deal_no: int, clients: list[bytes]) -> bytes:
