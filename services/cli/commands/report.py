@@ -19,7 +19,7 @@ From = Annotated[
 To = Annotated[
     datetime | None, typer.Option("--to", formats=DAYS, help="The day after the last, of UTC.", show_default=False)
 ]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, safe for a spreadsheet.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, safe for a spreadsheet; amounts in the smallest unit.")]
 
 
 @app.command()
