@@ -148,7 +148,10 @@ class Play:
             bind_contextvars(hand=table.hand.hand_id)
         at_ms = self._clock.now_ms() if table is None else max(self._clock.now_ms(), table.at_ms)
         with span("decide", command=name.hex(), table=table_id) as opened:
-            decided = course(table, make(at_ms, self._fresh(warm, at_ms)))
+            command = make(at_ms, self._fresh(warm, at_ms))
+            assert command.at_ms >= at_ms, "a table's times never go back"
+            at_ms = command.at_ms
+            decided = course(table, command)
             opened.set(outcome=decided.code if isinstance(decided, Refused) else "decided")
         if isinstance(decided, Refused):
             assert warm is not None

@@ -13,6 +13,8 @@ from contextlib import suppress
 
 import structlog
 
+from domain.commands import Fresh, TableCommand
+from domain.table import Table
 from infra.beat import Beat
 from infra.clock import Clock
 from infra.faults import Fault
@@ -23,10 +25,8 @@ from infra.tracing import span
 from services.play.service import Play
 from services.play.tables import UNREADABLE
 from services.play.types import Caller, Refusal, Request, Step
-from services.steward.agenda import Item, agenda, renewal
+from services.steward.agenda import AWAY_MS, Item, agenda, renewal
 
-AWAY_MS = 2_000
-"""T11: how long the clock may be away before open decisions get their time anew."""
 BEAT_MS = 500
 LOOK_MS = (50, 200)
 """How soon the log is looked at again; twice as late each time that nothing of another process's was found."""
@@ -55,6 +55,8 @@ class Steward:
         self._due: list[tuple[int, int, str, int, Item]] = []
         self._count = 0
         self._versions: dict[str, int] = {}
+        self._early: dict[str, dict[tuple[str, int], int]] = {}
+        """Of tables whose times are ahead of ours: what waits there, and until when by our clock."""
         self._wake = asyncio.Event()
         self._room = asyncio.Semaphore(AT_ONCE)
         self._running: set[asyncio.Task[None]] = set()
@@ -96,7 +98,7 @@ class Steward:
             gained, lost = mine - self._mine, self._mine - mine
             self._mine = mine
             for table_id in [each for each in self._versions if self._slot(each) in lost]:
-                del self._versions[table_id]
+                self._forget(table_id)
             if gained or lost:
                 log.info("steward_shares", slots=len(mine))
             if gained:
@@ -135,14 +137,32 @@ class Steward:
             return
         self._versions[table_id] = version
         if step.after.closed:
-            del self._versions[table_id]
+            self._forget(table_id)
             return
-        for item in agenda(step.after):
-            self._push(table_id, version, item)
+        self._enter_all(table_id, version, step.after)
 
-    def _push(self, table_id: str, version: int, item: Item) -> None:
+    def _enter_all(self, table_id: str, version: int, table: Table) -> None:
+        """All that is to be done there. What waits already waits no longer because something else was recorded."""
+        now, before = self._clock.now_ms(), self._early.pop(table_id, {})
+        early: dict[tuple[str, int], int] = {}
+        for item in agenda(table):
+            named = item.kind, item.due_ms
+            due_ms = before.get(named, item.due_here_ms(now))
+            if due_ms < item.due_ms:
+                early[named] = due_ms
+            self._push(table_id, version, item, due_ms)
+        if early:
+            self._early[table_id] = early
+            if not before:
+                log.warning("table_ahead", table=table_id, ms=table.at_ms - now)
+
+    def _forget(self, table_id: str) -> None:
+        self._versions.pop(table_id, None)
+        self._early.pop(table_id, None)
+
+    def _push(self, table_id: str, version: int, item: Item, due_ms: int) -> None:
         self._count += 1
-        heapq.heappush(self._due, (item.due_ms, self._count, table_id, version, item))
+        heapq.heappush(self._due, (due_ms, self._count, table_id, version, item))
         if self._due[0][1] == self._count:
             self._wake.set()
 
@@ -163,17 +183,17 @@ class Steward:
             return
         version, table = found
         if table.closed:
-            self._versions.pop(table_id, None)
+            self._forget(table_id)
             return
         item = renewal(table) if renew else None
         if item is not None:
-            self._push(table_id, version, item)
+            self._early.pop(table_id, None)
+            self._push(table_id, version, item, item.due_here_ms(self._clock.now_ms()))
             self._versions[table_id] = version
             return
         if self._versions.get(table_id, 0) < version or renew:
             self._versions[table_id] = version
-            for planned in agenda(table):
-                self._push(table_id, version, planned)
+            self._enter_all(table_id, version, table)
 
     async def _act(self) -> None:
         """Send what is due; an item of an older version is void, since its table has a newer agenda."""
@@ -198,9 +218,14 @@ class Steward:
         caller = CLOCK if item.kind.startswith("clock-") else STEWARD
         key = f"{item.kind}@{version}"
         request = Request(caller, key, self._play.digest(table_id, key))
+
+        def make(at_ms: int, fresh: Fresh) -> TableCommand:
+            # Where the table's times are ahead of ours, they go on with what was waited for.
+            return item.make(max(at_ms, item.due_ms), fresh)
+
         try:
             with span("steward", table=table_id, kind=item.kind.partition("-")[0]):
-                outcome = await self._play.command(table_id, request, item.make)
+                outcome = await self._play.command(table_id, request, make)
             if isinstance(outcome, Refusal):
                 log.info("steward_refused", table=table_id, kind=item.kind, code=outcome.refused.code)
                 await self._plan(table_id)
@@ -212,7 +237,7 @@ class Steward:
             log.warning("steward_again", table=table_id, kind=item.kind, code=fault.code)
             await asyncio.sleep(AGAIN_S)
             if self._versions.get(table_id) == version:
-                self._push(table_id, version, item)
+                self._push(table_id, version, item, min(item.due_ms, self._clock.now_ms()))
         except Exception as error:  # noqa: BLE001 (see below)
             # A mistake of ours at one table; the others are looked after, and this one when it has changed.
             log.error("steward_failed", table=table_id, kind=item.kind, code=type(error).__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from domain.commands import CloseTable, Leave, Sit, SitOut, StartHand
+from domain.commands import CloseTable, Fresh, Leave, Sit, SitOut, StartHand, TableCommand
 from domain.events import Settings
 from domain.table import Table, deadline, running, seat_at
 from infra.beat import Beat
@@ -19,12 +20,13 @@ from infra.clock import Clock, ManualClock, SystemClock
 from infra.faults import Fault
 from infra.leases import Leases
 from infra.meta import decode_meta
-from infra.store import Append, Appended, NewEvent, StreamAppend
+from infra.store import Append, Appended, NewEvent, StoredEvent, StreamAppend
 from services.play.types import Answer, Request
 from services.steward.steward import Steward
 from tests.conftest import Database
 from tests.services.house import SETTINGS, House, acting, house_on, some_action
 
+Make = Callable[[int, Fresh], TableCommand]
 QUICK = replace(SETTINGS, turn_ms=100, time_bank_ms=100)
 
 
@@ -187,8 +189,12 @@ async def test_t11_after_the_clock_was_away_every_open_decision_gets_its_full_ti
 
 
 async def events_after_start(database: Database, table_id: str) -> list[str]:
+    return [e.type for e in await events_of(database, table_id)]
+
+
+async def events_of(database: Database, table_id: str) -> list[StoredEvent]:
     async with house_on(database.app_url) as house:
-        return await types(house, table_id)
+        return list(await house.store.read_stream(f"table-{table_id}"))
 
 
 async def test_t11_a_short_stop_renews_nothing(database: Database) -> None:
@@ -202,6 +208,107 @@ async def test_t11_a_short_stop_renews_nothing(database: Database) -> None:
         async with stewarded(house, database):
             await asyncio.sleep(0.3)
         assert await house.state(table_id) == before
+
+
+AHEAD_MS = 600_000
+"""So far ahead the clock of one process is."""
+
+
+async def at_work(database: Database, clock: Clock) -> None:
+    """Wait until a steward has planned what is to be done, after which it notes that it runs."""
+    beat = Beat(database.app_url)
+    async with asyncio.timeout(30):
+        while await beat.last_ms() != clock.now_ms():  # noqa: ASYNC110 (what another task writes into the store)
+            await asyncio.sleep(0.01)
+    await beat.close()
+
+
+async def ahead(database: Database, table_id: str, clock: ManualClock, player: str, make: Make) -> None:
+    """One command through a process whose clock is ahead."""
+    async with house_on(database.app_url, ManualClock(clock.now_ms() + AHEAD_MS)) as wrong:
+        assert isinstance(await wrong.do(table_id, player, make), Answer)
+
+
+async def test_t11_after_a_clock_that_was_ahead_the_open_decision_has_its_time_from_now_on(database: Database) -> None:
+    """The clock acted only once ours had come to the recorded time, and ten minutes later all was still to come."""
+    clock = ManualClock(1_800_000_000_000)
+    settings = replace(SETTINGS, turn_ms=1_000, time_bank_ms=0)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", "boris", settings=settings)
+        await house.do(table_id, "steward", lambda at, _: StartHand(at_ms=at))
+        table = await house.state(table_id)
+        player, action = some_action(table, random.Random(1))
+        await ahead(database, table_id, clock, player, acting(player, table.turn, action))
+        open_turn = (await house.state(table_id)).turn
+        async with stewarded(house, database):
+            await at_work(database, clock)
+            clock.advance(999)
+            await house.do(table_id, player, lambda at, _: SitOut(at_ms=at, player=player))
+            await asyncio.sleep(0.5)
+            assert (await house.state(table_id)).turn == open_turn
+            clock.advance(1)
+            # What else was recorded meanwhile gave it no more time.
+            table = await until(house, table_id, lambda t: t.turn != open_turn)
+            assert table.at_ms == clock.now_ms() + AHEAD_MS
+            # And on it goes, by the clock alone, to the end of the hand.
+            while running(await house.state(table_id)) is not None:
+                clock.advance(20)
+                await asyncio.sleep(0.01)
+    recorded = [decode_meta(e.meta).at_ms for e in await events_of(database, table_id)]
+    assert recorded == sorted(recorded)
+
+
+async def test_t4_a_hand_starts_after_the_pause_though_the_table_is_ahead(database: Database) -> None:
+    clock = ManualClock(1_800_000_000_000)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", settings=replace(SETTINGS, pause_ms=5_000))
+        await house.account("boris", 100_000)
+        await ahead(database, table_id, clock, "boris", lambda at, _: Sit(at_ms=at, player="boris", buy_in=50_000))
+        async with stewarded(house, database):
+            await at_work(database, clock)
+            clock.advance(4_999)
+            await asyncio.sleep(0.5)
+            assert running(await house.state(table_id)) is None
+            clock.advance(1)
+            await until(house, table_id, lambda t: running(t) is not None)
+
+
+async def test_t3_t13_who_leaves_and_what_closes_does_so_at_once_though_the_table_is_ahead(database: Database) -> None:
+    """Nobody was paid before our clock had come to the recorded time."""
+    clock = ManualClock(1_800_000_000_000)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", "boris")
+        await house.do(table_id, "steward", lambda at, _: StartHand(at_ms=at))
+        table = await house.state(table_id)
+        player, action = some_action(table, random.Random(2))
+        await ahead(database, table_id, clock, player, acting(player, table.turn, action))
+        async with stewarded(house, database):
+            for leaver in ("anna", "boris"):
+                await house.do(table_id, leaver, lambda at, _, leaver=leaver: Leave(at_ms=at, player=leaver))  # type: ignore[misc]
+            await until(house, table_id, lambda t: not t.seats)
+            await house.do(table_id, "operator", lambda at, _: CloseTable(at_ms=at, reason="the clock is wrong"))
+            await until(house, table_id, lambda t: t.closed)
+        taken = [e.body for e in await events_of(database, table_id) if e.type == "commission_taken"]
+        house_has = sum(json.loads(body)["amount"] for body in taken)
+        assert await house.balance("anna") + await house.balance("boris") == 400_000 - house_has
+
+
+async def test_t11_a_table_that_came_to_be_ahead_takes_no_time_from_a_decision_opened_before(
+    database: Database,
+) -> None:
+    clock = ManualClock(1_800_000_000_000)
+    async with house_on(database.app_url, clock) as house:
+        table_id = await house.table("anna", "boris", settings=replace(SETTINGS, turn_ms=1_000, time_bank_ms=0))
+        await house.do(table_id, "steward", lambda at, _: StartHand(at_ms=at))
+        turn = (await house.state(table_id)).turn
+        await ahead(database, table_id, clock, "anna", lambda at, _: SitOut(at_ms=at, player="anna"))
+        async with stewarded(house, database):
+            await at_work(database, clock)
+            clock.advance(999)
+            await asyncio.sleep(0.5)
+            assert (await house.state(table_id)).turn == turn
+            clock.advance(1)
+            await until(house, table_id, lambda t: t.turn != turn)
 
 
 async def test_stopped_again_and_again_it_misses_nothing(database: Database) -> None:
