@@ -22,6 +22,7 @@ from domain.working import Working, worked_out
 from infra.clock import rfc3339
 from infra.meta import recorded_at_ms
 from infra.store import GENESIS, StoredEvent
+from projections.disputes import is_corrected
 from projections.hands import HandRow
 from projections.ledger.reads import PostedEntry, entries_of_hand, mismatches
 from services.api.auth import caller_of
@@ -78,9 +79,13 @@ class ReplayStep(Struct, frozen=True, kw_only=True):
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """A hand that is over, step by step. `seat` is whose eyes it is seen through, null where all cards are open."""
+    """A hand that is over, step by step. `seat` is whose eyes it is seen through, null where all cards are open.
+
+    `corrected`: its money was put right afterwards (R5); the steps and the result are as they were recorded.
+    """
 
     hand: HandRow
+    corrected: bool
     settings: Settings
     seat: int | None
     open: bool
@@ -143,6 +148,7 @@ async def _replay(rooms: House, row: HandRow, seat: int | None, is_open: bool) -
     assert isinstance(started, HandStarted), row.hand_id
     return Replay(
         hand=row,
+        corrected=await is_corrected(rooms.reader, row.hand_id),
         settings=started.table.settings,
         seat=seat,
         open=is_open,

@@ -85,7 +85,8 @@ async def test_r5_a_wrong_settlement_is_put_right_by_two_and_the_table_goes_on(
         assert sum(sums.balances.values()) == 0
         found = await reconcile(node.core.store, node.core.codec.decode_public, reader)
         assert not [d for d in found.differences if table_id in d.where or table_id in d.account]
-    assert (await node.as_(anna).saw(f"/v1/hands/{hand_id}"))["corrected"]
+    for route in ("", "/replay"):
+        assert (await node.as_(anna).saw(f"/v1/hands/{hand_id}{route}"))["corrected"], route
     again = await rita.post(f"{dispute}/corrections", {"text": "once more"})
     assert (again.json()["code"], again.json()["clause"]) == ("not_offered", "R5")
     # The stream tells it to everybody at the table, without the dispute and the reviewers.
