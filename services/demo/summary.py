@@ -55,13 +55,14 @@ class Told(Struct, frozen=True, kw_only=True):
 
 def print_summary(summary: Summary, told: Told) -> None:
     """The page."""
-    from services.cli.output import amount, console, print_table
+    from services.cli.output import amount, console, print_table, several
 
     out = console()
     out.print(f"\n[bold]The last hand[/bold], {told.hand_id}")
     for line in told.lines:
         out.print(line, soft_wrap=True)
-    out.print(f"\n[bold]The players[/bold], after {summary.hands} hands")
+    out.print(f"\n[bold]The players[/bold], after {several(summary.hands, 'hand')}")
+    out.print("  The table is closed: what was in purses, and what was left in the bank (T13), is in the accounts.")
     print_table(
         ("player", "actions", "top-ups", "deposited", "account", "won or lost"),
         (
