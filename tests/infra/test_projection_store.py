@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -170,6 +171,17 @@ async def test_reading_before_any_version_serves_is_a_fault(database: Database) 
         with pytest.raises(Fault, match="projection_missing"):
             await reader.rows("items", "select 1 from {schema}.item", {}, dict)
         assert await reader.standings() == []
+
+
+async def test_whole_numbers_of_any_size_are_read_as_ints(writer: ProjectionWriter, database: Database) -> None:
+    await writer.serve_first("items_v1")
+    query = "select sum(n) as whole, -sum(n) as below, avg(n) as mean from unnest(%(numbers)s::bigint[]) n"
+    async with ProjectionReader(database.app_url) as reader:
+        (found,) = await reader.rows("items", query, {"numbers": [2**63 - 1, 2**63 - 1, 1]}, dict)
+        (small,) = await reader.rows("items", query, {"numbers": [1, 2]}, dict)
+    assert (found["whole"], found["below"]) == (2**64 - 1, 1 - 2**64)
+    assert (small["whole"], small["mean"]) == (3, Decimal("1.5"))
+    assert (type(found["whole"]), type(small["whole"]), type(small["mean"])) == (int, int, Decimal)
 
 
 async def test_a_table_without_a_key_is_our_mistake(writer: ProjectionWriter) -> None:

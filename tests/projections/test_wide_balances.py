@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from itertools import count, islice
+from itertools import count
 
 import msgspec
 import psycopg
 import pytest
 from msgspec.structs import replace
 
-from domain.events import AccountOpened, Deposited, Withdrawn
+from domain.events import CommissionTaken, Deposited
 from domain.ledger import accounts
 from domain.money import MAX_AMOUNT
 from infra.faults import Fault
@@ -27,11 +26,12 @@ from projections.ledger import (
     statement,
     trial_balance,
 )
-from tests.domain.ledger.evenings import CURRENCY, Entry
+from projections.reports import commission
+from tests.domain.ledger.evenings import CURRENCY
 from tests.projections.conftest import Bench, eventually
+from tests.projections.rich import deposited, in_one_part, withdrawn
 from tests.projections.world import evening
 
-SINCE_MS = 1_767_323_045_678
 OURS = (LEDGER,)
 FORMER = replace(
     LEDGER,
@@ -40,32 +40,8 @@ FORMER = replace(
 """The ledger as it was made before its balances were numeric."""
 
 
-def in_one_part(bench: Bench, players: int, currency: str = CURRENCY) -> list[str]:
-    """So many players whose accounts are in one part, so that their deposits meet in one row of `cash`."""
-    parts = bench.world.store.parts
-    part = part_of(f"account-rich0-{currency}", parts)
-    names = (f"rich{n}" for n in count())
-    return list(islice((n for n in names if part_of(f"account-{n}-{currency}", parts) == part), players))
-
-
-def deposited(player: str, amount: int = MAX_AMOUNT) -> list[Entry]:
-    """An account with one deposit."""
-    stream = f"account-{player}-{CURRENCY}"
-    events = (AccountOpened(player=player, currency=CURRENCY), Deposited(amount=amount, balance=amount))
-    return [
-        Entry(stream, seq, hashlib.sha256(f"{player} {seq}".encode()).digest()[:16], SINCE_MS + seq, event)
-        for seq, event in enumerate(events, start=1)
-    ]
-
-
-def withdrawn(player: str) -> list[Entry]:
-    """All of that taken out again."""
-    stream, command = f"account-{player}-{CURRENCY}", hashlib.sha256(player.encode()).digest()[:16]
-    return [Entry(stream, 3, command, SINCE_MS + 3, Withdrawn(amount=MAX_AMOUNT, balance=0))]
-
-
 async def test_deposits_past_the_largest_amount_stop_nothing_and_are_read(bench: Bench) -> None:
-    rich = in_one_part(bench, 5)
+    rich = in_one_part(bench.world.store.parts, 5)
     table = evening(1)
     async with bench.projecting():
         for player in rich:
@@ -97,7 +73,7 @@ async def test_deposits_past_the_largest_amount_stop_nothing_and_are_read(bench:
 
 async def test_the_books_beside_the_log_and_built_anew_are_the_same(bench: Bench) -> None:
     """Many of them are summed before one row is written; what comes back is counted on."""
-    rich = in_one_part(bench, 4)
+    rich = in_one_part(bench.world.store.parts, 4)
     await bench.world.append(*(deposited(player) for player in rich), evening(2))
     async with bench.projecting(OURS):
         await bench.caught_up(OURS)
@@ -115,6 +91,22 @@ async def test_the_books_beside_the_log_and_built_anew_are_the_same(bench: Bench
     assert cash.balance <= -3 * MAX_AMOUNT
 
 
+async def test_t10_a_day_s_commission_past_the_largest_amount_is_reported(bench: Bench) -> None:
+    """The sum over many hands: no hand's amount is too large for a row."""
+    made = (evening(seed, hands=6) for seed in count(400))
+    await bench.world.append(next(log for log in made if sum(isinstance(e.event, CommissionTaken) for e in log) > 2))
+    async with bench.projecting(OURS):
+        await bench.caught_up(OURS)
+    with psycopg.connect(bench.database.owner_url, autocommit=True) as owner:
+        changed = owner.execute(
+            f"update {LEDGER.schema}.entry set amount = %s where credit = %s", [MAX_AMOUNT, accounts.COMMISSION]
+        ).rowcount
+    assert changed > 2
+    rows = (await commission(bench.reader)).items
+    assert sum(row.amount for row in rows) == changed * MAX_AMOUNT
+    assert max(row.amount for row in rows) > MAX_AMOUNT
+
+
 async def test_books_made_before_are_widened_by_the_migration(bench: Bench) -> None:
     await bench.world.append(evening(3, close=False))
     async with bench.projecting((FORMER,)):
@@ -127,7 +119,7 @@ async def test_books_made_before_are_widened_by_the_migration(bench: Bench) -> N
     (applied,) = await migrate(bench.database.owner_url, FOLDERS)
     assert (applied.folder, applied.name) == ("projections", "wide_balances")
     async with bench.projecting(OURS):
-        for player in in_one_part(bench, 3):
+        for player in in_one_part(bench.world.store.parts, 3):
             await bench.world.append(deposited(player))
         await bench.caught_up(OURS)
     await bench.compare(OURS)
@@ -137,7 +129,7 @@ async def test_books_made_before_are_widened_by_the_migration(bench: Bench) -> N
 
 async def test_where_the_row_is_too_narrow_one_stream_waits_and_the_books_are_read(bench: Bench) -> None:
     """The former rows: what Postgres refuses parks the stream that it comes of, and the rest is in the sums."""
-    first, second = in_one_part(bench, 2)
+    first, second = in_one_part(bench.world.store.parts, 2)
     async with bench.projecting((FORMER,)):
         await bench.world.append(deposited(first))
         await bench.caught_up((FORMER,))
