@@ -18,6 +18,7 @@ from services.api.house import house
 from services.api.problems import Rejection
 from services.live.messages import end
 from services.live.mistakes import told
+from services.live.streams import Holder
 
 SEND_S = 20.0
 """A client that takes nothing for so long is let go; it resumes by number."""
@@ -109,9 +110,9 @@ def last_seen(request: Request[Any, Any, Any], after: int | None) -> int | None:
     return int(header)
 
 
-def holder_of(request: Request[Any, Any, Any]) -> str:
+def holder_of(request: Request[Any, Any, Any]) -> Holder:
     """What the caller's streams are counted under: his name, or his address where he has none."""
     verified = verified_of(request)
     if verified is not None:
-        return verified.caller.subject
-    return f"from {request.client.host}" if request.client else "from somewhere"
+        return Holder(verified.caller.subject, has_token=True)
+    return Holder.at(request.client.host if request.client else "somewhere")

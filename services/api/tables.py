@@ -16,7 +16,6 @@ from services.api.operation import EVENT_STREAM, Operation, described
 from services.api.problems import Rejection
 from services.api.roles import ANYONE
 from services.live.following import Audience, follow
-from services.live.sight import seen
 
 Incoming = Request[Any, Any, Any]
 
@@ -42,7 +41,7 @@ class Tables(Controller):
     async def table(self, request: Incoming, table_id: TableId) -> TableNow:
         """K2, S6: who does not sit there is a spectator, delayed as the table has it."""
         rooms, player = house(request), player_of(request)
-        found = await seen(rooms.play.table, rooms.play.steps, table_id, player, rooms.clock.now_ms())
+        found = await rooms.hub.sight.seen(table_id, player, rooms.clock.now_ms())
         if found is None:
             raise Rejection("not_found", f"there is no table {table_id}")
         version, table = found

@@ -93,8 +93,7 @@ class _Run:
         for table in self._house.tables:
             for token in (None, signer.bearer(table.bots[0].bot.player, "player")):
                 chance = random.Random(self._chance.random())  # noqa: S311 (as above)
-                delayed = table.delayed and token is None
-                self._watchers.append(Watcher(made.nodes, token, table.table_id, chance, delayed=delayed))
+                self._watchers.append(Watcher(made.nodes, token, table.table_id, chance, delayed=table.delayed))
         self._asker = Asker(made.nodes, self._kept, self._stalled_s, self._chance)
         self._log = LogWatch(core.store, core.codec)
         async with ProjectionReader(core.addresses.application, versions=VERSIONS) as reader:

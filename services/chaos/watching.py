@@ -11,6 +11,7 @@ from contextlib import aclosing
 
 from services.bots import Client, Problem
 from services.bots.stream import Message, follow
+from services.live.feed import RING
 from services.live.following import REPLAY
 
 STAYS_S = (0.5, 6.0)
@@ -28,12 +29,13 @@ class Watcher:
     def __init__(
         self, nodes: Sequence[str], token: str | None, table_id: str, chance: random.Random, *, delayed: bool = False
     ) -> None:
-        """`delayed`: a spectator of a table that shows itself later, and at first not at all."""
+        """`delayed`: a table that shows itself to spectators later, and at first not at all; they may be set back."""
         self._nodes = nodes
         self._token = token
         self._path = f"/v1/tables/{table_id}/events"
         self._chance = chance
         self._delayed = delayed
+        self._reach = RING if token is None else REPLAY
         self.stream = f"table-{table_id}"
         self.first: int | None = None
         self.marks = array("I")
@@ -87,7 +89,7 @@ class Watcher:
             self.broken.append(f"{self.stream}: a snapshot without a number")
         elif last is None:
             self.first = number + 1
-        elif number - last <= REPLAY:
+        elif number - last <= self._reach and not (self._delayed and number < last):
             self.broken.append(
                 f"{self.stream}: after event {last} a snapshot of {number}, in place of the events between"
             )

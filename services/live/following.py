@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from msgspec import Struct
@@ -12,15 +12,17 @@ from msgspec import Struct
 from domain.halves import private_half
 from domain.table import Table
 from infra.faults import Fault
-from services.live.feed import Feed
+from services.live.feed import RING, Feed
 from services.live.hub import Hub
 from services.live.messages import OPENING, PING, end, message, step_message
-from services.live.sight import seated, seen
+from services.live.sight import seated
+from services.live.streams import Holder
 from services.play.types import Step
 
 PING_S = 15.0
 REPLAY = 1_000
-"""Who has missed more events than this gets a new snapshot; who falls behind so far while he listens is let go."""
+"""A player who has missed more events than this gets a new snapshot, a spectator who has missed more than `RING`; who
+falls behind so far while he listens is let go."""
 BATCH = 128
 
 Snapshot = Callable[[str, int, Table, str | None], Any]
@@ -35,7 +37,7 @@ class Audience(Struct, frozen=True, kw_only=True):
     """Who listens: his name where he is a player, what his streams are counted under, when his token ends."""
 
     player: str | None
-    holder: str
+    holder: Holder
     expires_ms: int | None
 
 
@@ -72,23 +74,27 @@ class _Follower:
     async def opening(self, after: int | None, snapshot: Snapshot) -> bytes:
         """The snapshot, or nothing where the client goes on from `after`."""
         hub, table_id = self._hub, self._feed.table_id
-        found = await seen(hub.play.table, hub.play.steps, table_id, self._player, hub.clock.now_ms())
+        found = await hub.sight.seen(table_id, self._player, hub.clock.now_ms())
         if found is None:
             raise NoSuchTable
         version, table = found
-        if after is not None and await self._resumes(after, version):
+        if after is not None and await self._resumes(after, version, table):
             return b""
         self._seq, self._was_seated = version, seated(table, self._player)
         return message("snapshot", snapshot(table_id, version, table, self._player), version)
 
-    async def _resumes(self, after: int, version: int) -> bool:
-        """Whether the client can go on from `after`. One who has seen more than he may see now waits until time is up
-        with him: what he has is neither sent again nor left out."""
-        newest = max(version, self._feed.head)
-        if after > newest or newest - after > REPLAY:
+    async def _resumes(self, after: int, version: int, table: Table) -> bool:
+        """Whether the client can go on from `after`, where he may see `table` at `version`.
+
+        Nothing past `version` is looked at: a delayed spectator is answered alike whether there is such an event or
+        not. One who has seen more, since he sat there, begins anew with the snapshot, and at once sees again what
+        happened while he sat.
+        """
+        reach = REPLAY if seated(table, self._player) else RING
+        if not version - reach <= after <= version:
             return False
         # One step before, so that it is known whether he sat there at `after`.
-        steps = await self._hub.play.steps(self._feed.table_id, max(after - 1, 0), REPLAY + 1)
+        steps = await self._hub.past.after(self._feed.table_id, max(after - 1, 0), version)
         was_seated = bool(steps) and steps[0].seq == after and seated(steps[0].after, self._player)
         steps = [s for s in steps if s.seq > after]
         if not self._feed.table.settings.spectators and not _sat_through(steps, was_seated, self._player):
@@ -98,6 +104,8 @@ class _Follower:
 
     async def rest(self) -> AsyncGenerator[bytes]:
         """What follows the opening."""
+        now_s = asyncio.get_running_loop().time
+        ping_s = now_s() + PING_S
         while (reason := self._reason_to_end()) is None:
             # Taken before looking: what comes between the look and the wait ends the wait at once.
             moved = self._feed.moved
@@ -112,13 +120,15 @@ class _Follower:
                 if ready[-1].after.closed:
                     reason = "table_closed"
                     break
+                ping_s = now_s() + PING_S
                 continue
-            try:
-                async with asyncio.timeout(wait_s):
+            # By the time since the last word and not since the last wake-up, which tells what may not be seen yet.
+            if now_s() >= ping_s:
+                yield PING
+                ping_s = now_s() + PING_S
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(wait_s, ping_s - now_s())):
                     await moved.wait()
-            except TimeoutError:
-                if wait_s >= PING_S:
-                    yield PING
         yield end(reason)
 
     def _shown(self, step: Step) -> bytes:
@@ -141,9 +151,10 @@ class _Follower:
     async def _read_on(self) -> None:
         if not self._waiting:
             steps = self._feed.after(self._seq, BATCH)
-            self._waiting = (
-                await self._hub.play.steps(self._feed.table_id, self._seq, BATCH) if steps is None else steps
-            )
+            if steps is None:
+                upto = min(self._seq + BATCH, self._feed.head)
+                steps = await self._hub.past.after(self._feed.table_id, self._seq, upto)
+            self._waiting = steps
 
     def _take(self) -> tuple[list[Step], float]:
         """What may be seen now, in order, or how long to wait, in seconds."""

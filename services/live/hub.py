@@ -23,6 +23,8 @@ from infra.telemetry import logger
 from services.live.feed import Feed
 from services.live.lobby import Lobby
 from services.live.mistakes import told
+from services.live.past import Past
+from services.live.sight import Sight
 from services.live.streams import Streams
 from services.play.types import Step
 
@@ -73,6 +75,8 @@ class Hub:
         streams: Streams | None = None,
     ) -> None:
         self.play = play
+        self.past = Past(play.steps)
+        self.sight = Sight(play.table, self.past)
         self.clock = clock
         self.lobby = lobby
         self.streams = streams or Streams()

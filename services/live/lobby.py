@@ -19,7 +19,7 @@ from infra.faults import Fault
 from infra.telemetry import logger
 from projections.lobby import LobbyTable
 from services.live.messages import OPENING, PING, end, message
-from services.live.streams import Streams
+from services.live.streams import Holder, Streams
 
 LOOK_S = 1.0
 LOOK_ALONE_S = 0.2
@@ -144,7 +144,7 @@ class Lobby:
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def follow(self, holder: str, expires_ms: int | None) -> AsyncGenerator[bytes]:
+    async def follow(self, holder: Holder, expires_ms: int | None) -> AsyncGenerator[bytes]:
         """The stream: `snapshot`, then a `table` for each table that changes.
 
         Raises Fault or TooManyStreams, and that before the first message only.

@@ -6,16 +6,18 @@ delays them what was recorded `spectator_delay_ms` ago.
 
 from __future__ import annotations
 
+import asyncio
+from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
 from domain.table import Table, seat_of
+from services.live.past import Past, page_of
 from services.play.types import Step
 
-LOOK_BACK = 256
-"""How many steps are read at a time on the way back to the moment that a spectator may see."""
+VIEWS = 256
 
 TableNow = Callable[[str], Awaitable[tuple[int, Table] | None]]
-Steps = Callable[[str, int, int], Awaitable[list[Step]]]
 
 
 class NoSpectators(Exception):
@@ -36,27 +38,75 @@ def delay_ms(table: Table, player: str | None) -> int:
     return table.settings.spectator_delay_ms
 
 
-async def seen(now: TableNow, steps: Steps, table_id: str, player: str | None, now_ms: int) -> tuple[int, Table] | None:
-    """The version and table that `player` may see at `now_ms`; None where there is none, or none yet for him.
+class Sight:
+    """What may be seen of each table. Where it is delayed, one look into its past serves all its spectators."""
 
-    Raises NoSpectators, and what `now` and `steps` raise (Fault).
-    """
-    current = await now(table_id)
-    if current is None:
-        return None
-    version, table = current
-    delay = delay_ms(table, player)
-    if not delay or table.at_ms + delay <= now_ms:
-        return current
-    return await _as_of(steps, table_id, version, now_ms - delay)
+    def __init__(self, now: TableNow, past: Past) -> None:
+        self._now = now
+        self._past = past
+        self._views: OrderedDict[str, _View] = OrderedDict()
+
+    async def seen(self, table_id: str, player: str | None, now_ms: int) -> tuple[int, Table] | None:
+        """The version and table that `player` may see at `now_ms`; None where there is none, or none yet for him.
+
+        Raises NoSpectators and Fault.
+        """
+        current = await self._now(table_id)
+        if current is None:
+            return None
+        version, table = current
+        delay = delay_ms(table, player)
+        if not delay or table.at_ms + delay <= now_ms:
+            return current
+        return await self._as_of(table_id, version, now_ms - delay)
+
+    async def _as_of(self, table_id: str, version: int, at_ms: int) -> tuple[int, Table] | None:
+        """The version and table after the last step recorded at `at_ms` or before; step `version` was later."""
+        view = self._views.setdefault(table_id, _View())
+        self._views.move_to_end(table_id)
+        if len(self._views) > VIEWS:
+            self._views.popitem(last=False)
+        steps = view.steps
+        if not _spans(steps, at_ms):
+            async with view.moving:
+                steps = view.steps
+                if not _spans(steps, at_ms):
+                    steps = view.steps = await self._around(table_id, version, at_ms, steps)
+        count = bisect_right(steps, at_ms, key=_recorded_ms)
+        return (steps[count - 1].seq, steps[count - 1].after) if count else None
+
+    async def _around(self, table_id: str, version: int, at_ms: int, before: list[Step]) -> list[Step]:
+        """The page on which the last step stands that was recorded at `at_ms` or before, and the first step after it.
+
+        It is sought from where it was `before`, in strides that double and then halve: time goes on by little.
+        """
+        page, last = 0, page_of(version)
+        if before and before[0].at_ms <= at_ms:
+            page = page_of(before[0].seq)
+        stride, halves = 1, False
+        while stride:
+            ahead = page + stride
+            if ahead <= last and (await self._past.page(table_id, ahead, version))[0].at_ms <= at_ms:
+                page = ahead
+            else:
+                halves = True
+            stride = stride // 2 if halves else stride * 2
+        steps = await self._past.page(table_id, page, version)
+        return steps if page == last else [*steps, (await self._past.page(table_id, page + 1, version))[0]]
 
 
-async def _as_of(steps: Steps, table_id: str, version: int, at_ms: int) -> tuple[int, Table] | None:
-    """The version and table after the last step recorded at `at_ms` or before."""
-    after = version
-    while after > 0:
-        after = max(0, after - LOOK_BACK)
-        for step in reversed(await steps(table_id, after, LOOK_BACK)):
-            if step.at_ms <= at_ms:
-                return step.seq, step.after
-    return None
+class _View:
+    """Steps around the moment that spectators see, and who moves them on."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.moving = asyncio.Lock()
+
+
+def _spans(steps: list[Step], at_ms: int) -> bool:
+    """Whether the last step recorded at `at_ms` or before is found among these, or is known not to be there."""
+    return bool(steps) and (steps[0].at_ms <= at_ms or steps[0].seq == 1) and at_ms < steps[-1].at_ms
+
+
+def _recorded_ms(step: Step) -> int:
+    return step.at_ms

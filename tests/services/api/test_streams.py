@@ -162,6 +162,33 @@ async def test_a_client_that_missed_too_much_gets_a_new_snapshot(
             assert first.number == first.data["version"]
 
 
+async def test_beyond_the_last_steps_a_spectator_begins_anew_and_a_player_goes_on(
+    nodes: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_following, "RING", 5)
+    one, two = nodes
+    table_id = await one.open_table(turn_ms=300_000)
+    path = f"/v1/tables/{table_id}"
+    await one.seat(table_id, "ring-a", "ring-b")
+    await play_hand(one, table_id, "ring-a", "ring-b")
+    await one.as_("olga", "operator").did(f"{path}/close", {"reason": "late"})
+    version = int((await one.anyone().saw(path))["version"])
+    for node in nodes:
+        for caller, last, first_number in (
+            (node.anyone(), version - 6, None),
+            (node.as_("ring-c"), version - 6, None),
+            (node.anyone(), version - 5, version - 4),
+            (node.as_("ring-a"), 1, 2),
+        ):
+            async with following(caller, f"{path}/events", last=last) as stream:
+                first = await stream.next()
+                assert first is not None
+                shown = ("snapshot", version) if first_number is None else ("event", first_number)
+                assert (first.event, first.number) == shown
+    async with following(two.as_("ring-b"), f"{path}/events", last=1) as stream:
+        assert [m.number for m in await stream.until(is_event("table_closing"))][:3] == [2, 3, 4]
+
+
 async def test_one_caller_holds_so_many_streams_and_no_more(nodes: tuple[Node, Node]) -> None:
     table_id = await nodes[0].open_table()
     caller, path = nodes[0].as_("greedy"), f"/v1/tables/{table_id}/events"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from litestar import Request
 
 from domain.events import Settings, TableHalted, TableOpened
 from domain.evolve import evolve
@@ -14,7 +16,7 @@ from domain.options import KhrapOptions
 from services.api import eventstream
 from services.api.eventstream import EventStream
 from services.live.feed import RING, Feed
-from services.live.streams import Streams, TooManyStreams
+from services.live.streams import Holder, Streams, TooManyStreams
 from services.play.types import Step
 
 SETTINGS = Settings(
@@ -67,17 +69,60 @@ async def test_who_waits_is_woken_by_what_comes_after_he_looked() -> None:
     assert not feed.moved.is_set()
 
 
+def player(name: str) -> Holder:
+    return Holder(name, has_token=True)
+
+
 def test_streams_are_counted_by_holder_and_in_all() -> None:
     streams = Streams(per_caller=2, per_node=3)
-    with streams.held("a"), streams.held("a"), streams.held("b"):
-        with pytest.raises(TooManyStreams), streams.held("a"):
+    with streams.held(player("a")), streams.held(player("a")), streams.held(player("b")):
+        with pytest.raises(TooManyStreams), streams.held(player("a")):
             pass
-        with pytest.raises(TooManyStreams), streams.held("c"):
+        with pytest.raises(TooManyStreams), streams.held(player("c")):
             pass
         assert streams.total == 3
     assert streams.total == 0
-    with streams.held("c"):
+    with streams.held(player("c")):
         pass
+
+
+def test_a_fifth_of_the_places_is_for_callers_with_a_token_however_many_addresses_have_none() -> None:
+    """Once 158 addresses with 32 streams each held all 5,000 places of a node."""
+    streams = Streams(per_caller=32, per_node=100)
+    with ExitStack() as held:
+        for number in range(80):
+            held.enter_context(streams.held(Holder.at(f"10.0.0.{number}")))
+        for host in ("10.0.1.1", "10.0.0.1", "2001:db8::1", "somewhere"):
+            with pytest.raises(TooManyStreams, match="80 event streams without a token"):
+                held.enter_context(streams.held(Holder.at(host)))
+        for number in range(20):
+            held.enter_context(streams.held(player(f"p{number}")))
+        with pytest.raises(TooManyStreams, match="100 event streams"):
+            held.enter_context(streams.held(player("late")))
+    with ExitStack() as held:
+        for number in range(100):
+            held.enter_context(streams.held(player(f"p{number}")))
+        assert streams.total == 100
+    with streams.held(Holder.at("10.0.1.1")):
+        assert streams.total == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2::"),
+        ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("192.0.2.7", "192.0.2.7"),
+        ("192.0.2.8", "192.0.2.8"),
+        ("somewhere", "somewhere"),
+    ],
+)
+def test_an_address_of_ipv6_is_counted_by_its_network(host: str, name: str) -> None:
+    assert Holder.at(host) == Holder(name, has_token=False)
+    assert Holder.at(host) != player(name), "a subject is nobody's address"
 
 
 class Client:
@@ -121,8 +166,8 @@ class Source:
 
 async def answered(chunks: AsyncGenerator[bytes], client: Client) -> None:
     """The stream as the framework runs it."""
-    scope: Any = {"type": "http"}
-    await EventStream(chunks)._stream(scope, client.receive, client.send)
+    scope: Any = {"type": "http", "headers": [], "state": {}}
+    await EventStream(chunks)._stream(Request(scope), scope, client.receive, client.send)
 
 
 async def test_a_client_that_does_not_read_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
