@@ -203,12 +203,30 @@ OVERLAPS = """
   const things = [...document.querySelectorAll('.seat, .middle .pile, .middle .bank')];
   const pairs = things.flatMap((a, i) => things.slice(i + 1).map((b) => [a, b]));
   const found = pairs.filter(([a, b]) => !apart(a, b)).map(([a, b]) => `${text(a)} / ${text(b)}`);
+  for (const card of document.querySelectorAll('.played')) {
+    found.push(...things.filter((each) => !apart(card, each)).map((each) => `a played card / ${text(each)}`));
+  }
+  for (const status of document.querySelectorAll('.seat .status')) {
+    const cut = status.scrollWidth > status.clientWidth || status.title !== status.textContent;
+    if (cut) found.push(`${text(status)} is cut`);
+  }
   for (const card of document.querySelectorAll('.seat .card')) {
     const seat = card.closest('.seat');
     if (box(card).right > box(seat).right) found.push(`${text(seat)}: a card sticks out`);
   }
   return found;
 }
+"""
+
+HIDDEN_CORNERS = """
+() => [...document.querySelectorAll('.played .card')].filter((card) => {
+  card.scrollIntoView({ block: 'center' });
+  const corner = card.querySelector('.corner');
+  return [...corner.children].some((mark) => {
+    const { x, y, width, height } = mark.getBoundingClientRect();
+    return !corner.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  });
+}).map((card) => card.ariaLabel)
 """
 
 
@@ -226,6 +244,46 @@ async def test_seats_and_pile_lie_apart_and_hold_their_cards(
             await page.evaluate(f"location.hash = 'step={step}'")
             await expect(page.locator(".count")).to_contain_text(f"{step} of")
             assert await page.evaluate(OVERLAPS) == [], step
+            assert await page.evaluate(HIDDEN_CORNERS) == [], step
+
+
+@SIZES
+async def test_k14_rank_and_suit_of_every_card_of_a_trick_are_seen_with_two_to_twelve_players(
+    node: Node, chrome: Browser, hands: dict[str, Scene], size: Size
+) -> None:
+    answer = await seen_by_api(node, hands["full"], hands["full"].players[0])
+    whole = max(answer["steps"], key=lambda step: len(step["hand"]["trick"]))
+    players = whole["hand"]["players"]
+    assert len(whole["hand"]["trick"]) == len(players) == 12
+    async with visit(chrome, node.url, size=size) as here:
+        page = await opened(here, node, hands["full"], hands["full"].players[0])
+        await page.route("**/replay", lambda route: route.fulfill(json=answer))
+        for count in range(2, 13):
+            seats = {p["seat"] for p in players[:count]}
+            trick = [each for each in whole["hand"]["trick"] if each["seat"] in seats]
+            hand = whole["hand"] | {"players": players[:count], "trick": trick}
+            answer["steps"] = [whole | {"hand": hand}]
+            await page.reload()
+            await expect(page.locator(".played")).to_have_count(count)
+            assert await page.evaluate(OVERLAPS) == [], count
+            assert await page.evaluate(HIDDEN_CORNERS) == [], count
+
+
+@pytest.mark.parametrize("after", ["", "#step=12"])
+@pytest.mark.parametrize("kind", ["flown", "blind", "full"])
+async def test_a_phone_opens_at_the_table_with_one_s_own_seat_above_the_transport(
+    node: Node, chrome: Browser, hands: dict[str, Scene], kind: str, after: str
+) -> None:
+    async with visit(chrome, node.url, size=PHONE) as here:
+        page = await opened(here, node, hands[kind], hands[kind].players[0], after)
+        own = await page.locator(".seat").first.bounding_box()
+        transport = await page.locator(".transport").bounding_box()
+        telling = await page.locator(".telling").bounding_box()
+        assert own is not None
+        assert transport is not None
+        assert telling is not None
+        assert 0 <= telling["y"] < telling["y"] + telling["height"] <= own["y"]
+        assert own["y"] + own["height"] <= transport["y"] <= PHONE[1] - transport["height"]
 
 
 @SIZES
@@ -263,6 +321,8 @@ async def test_a_settlement_that_differs_is_told_in_words_and_marks(
         await expect(panel.locator("tr", has=page.locator(".equal.bad"))).to_contain_text("Carried on")
         await expect(panel.locator(".equal.bad .hidden")).to_have_text("differs")
         badge = page.get_by_role("button", name=re.compile("^.?Chain"))
+        await page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+        await expect(page.get_by_text("Checks and files · ✗ 1 of 5 fail")).to_be_visible()
         await expect(badge).to_contain_text("fails")
         await badge.click()
         await expect(page.locator("#proof")).to_contain_text("First event whose hash is not its own12")
@@ -276,6 +336,9 @@ async def test_badges_open_to_the_numbers_and_clauses_to_their_text(
     async with visit(chrome, node.url, size=size) as here:
         page = await opened(here, node, hands["fines"])
         proof = page.locator("#proof")
+        if size == PHONE:
+            await expect(proof).to_be_hidden()
+            await page.get_by_text(re.compile(r"Checks and files · ✓ [45] of 5 hold")).click()
         for name, number in (
             ("Rules", f"{answer['rules']['actions']} actions"),
             ("Books", f"{answer['books']['entries']} entries"),
@@ -358,9 +421,16 @@ async def test_a_hand_that_is_not_there_is_told_so(node: Node, chrome: Browser) 
         here.expect("404")
         await here.page.goto(sign_in(node, "anna", "player", "/hands/018f0000-0000-7000-8000-0000000000aa"))
         await expect(here.page.get_by_role("alert")).to_contain_text("no hand")
+        assert await here.page.get_by_role("button", name="Try again").count() == 0
+        await here.page.goto("/hands/nope")
+        await expect(here.page.get_by_role("alert")).to_contain_text("This is no hand’s id")
+        await here.page.get_by_role("alert").get_by_role("link", name="All hands").click()
+        await expect(here.page.get_by_role("heading", level=1)).to_have_text("Your hands")
     async with visit(chrome, node.url) as here:
         await here.page.goto("/hands/018f0000-0000-7000-8000-0000000000aa")
         await expect(here.page.get_by_role("alert")).to_contain_text("Sign in first")
+        await here.page.goto(sign_in(node, "oona", "ops", "/hands/018f0000-0000-7000-8000-0000000000aa"))
+        await expect(here.page.get_by_role("alert")).to_contain_text("players (their own) and compliance")
 
 
 async def test_both_languages_have_the_same_words(node: Node, chrome: Browser) -> None:

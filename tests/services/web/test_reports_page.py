@@ -66,6 +66,13 @@ async def test_t10_the_commission_is_charted_tabled_and_taken_away(
         await expect(voids).to_contain_text("by two of ops")
 
 
+CUT_OFF = """
+() => [...document.querySelectorAll("td")].filter((cell) => cell.checkVisibility() && (
+  cell.getBoundingClientRect().right > innerWidth || cell.scrollWidth > cell.clientWidth)
+).map((cell) => cell.textContent)
+"""
+
+
 @SIZES
 async def test_t7_capped_fines_and_banks_and_a_statement_by_its_link(
     node: Node, chrome: Browser, hands: dict[str, Scene], size: Size
@@ -88,6 +95,11 @@ async def test_t7_capped_fines_and_banks_and_a_statement_by_its_link(
         statement = page.get_by_role("region", name="Statement").first
         await expect(statement).to_contain_text("Before the period0.00 RUB")
         await expect(statement.get_by_role("row").nth(1)).to_contain_text("cash")
+        assert await page.evaluate(CUT_OFF) == []
+        label = "all => all.map((cell) => getComputedStyle(cell, '::before').content)"
+        shown = await statement.get_by_role("row").nth(1).get_by_role("cell").evaluate_all(label)
+        named = ["When", "Change", "Balance", "From or to", "Clause", "Hand"]
+        assert shown == ([f'"{each}"' for each in named] if size == PHONE else ["none"] * len(named))
         await page.goto("/reports?from=2001-01-01&to=2001-12-31")
         await expect(page.get_by_text("Nothing in this period.")).to_have_count(3)
         await page.goto("/reports?from=2001-01-02&to=2001-01-01")

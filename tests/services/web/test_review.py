@@ -83,6 +83,10 @@ async def test_compliance_searches_by_player_table_time_amount_and_flag(
 
         await page.goto(sign_in(node, "carla", "compliance", "/review"))
         await found("fines", "blind", "voided")
+        table_id = hands["voided"].table_id
+        await page.get_by_role("button", name=f"Copy: {table_id}").click()
+        await expect(page.locator(".hand").filter(has_text=table_id)).to_have_count(1)
+        assert page.url == f"{node.url}/review"
         day = re.search(r"\d{4}-\d\d-\d\d", await page.locator(".hand time").first.inner_text())
         assert day is not None
         for fields, kinds in (
@@ -108,6 +112,7 @@ async def test_compliance_searches_by_player_table_time_amount_and_flag(
         await expect(page.get_by_label("What was in it")).to_have_value("blind")
         await page.goto("/review?flag=nonsense")
         await expect(page.get_by_role("alert")).to_be_visible()
+        assert await page.get_by_role("button", name="Try again").count() == 0
         here.expect("422")
 
 
@@ -132,6 +137,7 @@ async def test_who_may_not_or_is_nobody_is_told_so(node: Node, chrome: Browser) 
         await expect(here.page.get_by_role("alert")).to_contain_text("Sign in first")
         await here.page.goto(sign_in(node, "clara", "cashier", "/review"))
         await expect(here.page.get_by_role("alert")).to_contain_text("Not for this role")
+        await expect(here.page.get_by_role("alert")).to_contain_text("a link for one of these roles")
 
 
 async def test_both_languages_have_the_same_words(node: Node, chrome: Browser) -> None:

@@ -94,8 +94,10 @@ function Page({ view: View, title }) {
 
 export const Loading = () => html`<p class="loading" role="status">${t("loading")}</p>`;
 
-/** What went wrong, in words; `retry`, where it may help. */
-export function ProblemBox({ problem, retry }) {
+const FOR_GOOD = [400, 401, 403, 404, 422]; // the same request is answered the same
+
+/** What went wrong, in words; `retry`, where it may help; `children`, where to go instead. */
+export function ProblemBox({ problem, retry, children }) {
   const known = problem instanceof Problem;
   if (!known) console.error(problem);
   const code = known ? problem.code : "unreadable";
@@ -104,7 +106,8 @@ export function ProblemBox({ problem, retry }) {
   return html`<div class="problem" role="alert">
     <strong>${title}</strong>
     <p>${detail}${problem.clause && html` <span class="clause">${problem.clause}</span>`}</p>
-    ${retry && html`<button type="button" onClick=${retry}>${t("retry")}</button>`}
+    ${children && html`<p>${children}</p>`}
+    ${retry && !FOR_GOOD.includes(problem.status) && html`<button type="button" onClick=${retry}>${t("retry")}</button>`}
   </div>`;
 }
 

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "/assets/vendor/preact.js";
 import { Problem, get, send } from "/assets/base/api.js";
+import { isId } from "/assets/base/ids.js";
 import { addWords, language, moment, t } from "/assets/base/language.js";
 import { Loading, ProblemBox, show, useAnswer } from "/assets/base/page.js";
 import { Acts, MOST, newKey } from "/assets/dispute/acts.js";
@@ -16,9 +17,12 @@ const HAND = new URLSearchParams(location.search).get("hand");
 
 function Visit({ session }) {
   if (session === null) return html`<${ProblemBox} problem=${new Problem({ code: "not_authenticated" })} />`;
-  if (!["player", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "" })} />`;
+  if (!["player", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "", detail: t("dispute.roles") })} />`;
+  if (ID !== "new" && !isId(ID)) return html`<${ProblemBox} problem=${new Problem({ code: "no_dispute_id", status: 404 })}><${Back} /><//>`;
   return ID === "new" ? html`<${New} session=${session} />` : html`<${Dispute} session=${session} />`;
 }
+
+const Back = () => html`<a href="/review?show=disputes">${t("dispute.all")}</a>`;
 
 function Dispute({ session }) {
   const { value, problem, again } = useAnswer((signal) => get(`/v1/disputes/${ID}`, {}, signal), []);
@@ -26,10 +30,10 @@ function Dispute({ session }) {
   useEffect(() => {
     if (value) setDispute(value);
   }, [value]);
-  if (problem) return html`<${ProblemBox} problem=${problem} retry=${again} />`;
+  if (problem) return html`<${ProblemBox} problem=${problem} retry=${again}><${Back} /><//>`;
   if (!dispute) return html`<${Loading} />`;
   const reviewing = session.role === "compliance";
-  return html`<p class="back"><a href="/review?show=disputes">${t("dispute.all")}</a></p>
+  return html`<p class="back"><${Back} /></p>
     <div class="title"><h1>${t("dispute.title", { hand: dispute.hand_id.slice(-8) })}</h1><p><${State} dispute=${dispute} /></p></div>
     <div class="columns"><div>
         ${dispute.erased && html`<p class="erased">${t("dispute.erased")}</p>`}
@@ -53,7 +57,7 @@ function Facts({ dispute }) {
 }
 
 function New({ session }) {
-  if (!HAND) return html`<${ProblemBox} problem=${new Problem({ code: "not_found", detail: t("new.no_hand") })} />`;
+  if (!isId(HAND ?? "")) return html`<${ProblemBox} problem=${new Problem({ code: "no_hand_named", detail: t("new.no_hand"), title: t("new.no_hand.title") })}><a href="/review">${t("new.hands")}</a><//>`;
   return html`<p class="back"><a href=${`/hands/${HAND}`}>${t("dispute.open_hand")}</a></p>
     <h1>${t("new.title", { hand: HAND.slice(-8) })}</h1><${There} /><${Statement} session=${session} />`;
 }

@@ -2,6 +2,7 @@
 
 import { html } from "/assets/vendor/preact.js";
 import { get } from "/assets/base/api.js";
+import { Id } from "/assets/base/ids.js";
 import { addWords, language, t } from "/assets/base/language.js";
 import { money } from "/assets/base/money.js";
 import { LINKS, Loading, ProblemBox, show, useAnswer } from "/assets/base/page.js";
@@ -16,7 +17,7 @@ addWords({
     "home.ops": "What is wrong now and what to do about it; projections, halted tables. For ops.",
     "home.api": "The API's document (OpenAPI 3.1)", "home.tables": "Open tables",
     "home.no_tables": "No table is open.", "home.table": "Table", "home.game": "Game", "home.stake": "Stake",
-    "home.seats": "Seats", "home.hands": "Hands", "home.bank": "Bank", "home.halted": "halted",
+    "home.seats": "Seats", "home.hands": "Hands", "home.bank": "Bank", "home.halted": "halted", "home.care": "Look after it",
   },
   ru: {
     "home.lead": "Столы храпа, фрапа и пятикарточного храпа. Каждое действие записано; любую раздачу можно пересмотреть и доказать.",
@@ -27,42 +28,44 @@ addWords({
     "home.ops": "Что сейчас не так и что с этим делать; проекции, остановленные столы. Для дежурных.",
     "home.api": "Описание API (OpenAPI 3.1)", "home.tables": "Открытые столы",
     "home.no_tables": "Открытых столов нет.", "home.table": "Стол", "home.game": "Игра", "home.stake": "Ставка",
-    "home.seats": "Места", "home.hands": "Раздач", "home.bank": "Банк", "home.halted": "остановлен",
+    "home.seats": "Места", "home.hands": "Раздач", "home.bank": "Банк", "home.halted": "остановлен", "home.care": "Вести этот стол",
   },
 });
 
 function Home({ session }) {
-  const review = session && LINKS[1].roles.includes(session.role) ? session.role : "any";
+  const open = (path) => session === null || LINKS.find((each) => each.path === path).roles.includes(session.role);
   return html`
     <h1>${t("site")}</h1>
     <p class="lead">${t("home.lead")}</p>
     <section aria-labelledby="pages"><h2 id="pages">${t("home.pages")}</h2>
       <ul class="tiles">
-        <li><a class="tile" href="/review"><b>${t("nav.review")}</b><span>${t(`home.review.${review}`)}</span></a></li>
-        ${(!session || ["operator", "compliance"].includes(session.role)) && html`<li><a class="tile" href="/reports"><b>${t("nav.reports")}</b><span>${t("home.reports")}</span></a></li>`}
-        ${(!session || session.role === "ops") && html`<li><a class="tile" href="/ops"><b>${t("nav.ops")}</b><span>${t("home.ops")}</span></a></li>`}
+        ${open("/review") && html`<li><a class="tile" href="/review"><b>${t("nav.review")}</b><span>${t(`home.review.${session?.role ?? "any"}`)}</span></a></li>`}
+        ${open("/reports") && html`<li><a class="tile" href="/reports"><b>${t("nav.reports")}</b><span>${t("home.reports")}</span></a></li>`}
+        ${open("/ops") && html`<li><a class="tile" href="/ops"><b>${t("nav.ops")}</b><span>${t("home.ops")}</span></a></li>`}
         <li><a class="tile" href="/schema/openapi.json"><b>API</b><span>${t("home.api")}</span></a></li>
       </ul>
     </section>
-    <section aria-labelledby="tables"><h2 id="tables">${t("home.tables")}</h2><${Tables} /></section>`;
+    <section aria-labelledby="tables"><h2 id="tables">${t("home.tables")}</h2><${Tables} cared=${session?.role === "ops"} /></section>`;
 }
 
-function Tables() {
+/** `cared`: each has a link to where ops look after it. */
+function Tables({ cared }) {
   const { value, problem, again } = useAnswer((signal) => get("/v1/tables", { limit: 50 }, signal), []);
   if (problem) return html`<${ProblemBox} problem=${problem} retry=${again} />`;
   if (!value) return html`<${Loading} />`;
   if (!value.tables.length) return html`<p class="muted">${t("home.no_tables")}</p>`;
-  return html`<div class="scroll" tabindex="0"><table class="grid">
-    <thead><tr><th>${t("home.table")}</th><th>${t("home.game")}</th><th class="number">${t("home.stake")}</th>
-      <th class="number">${t("home.seats")}</th><th class="number">${t("home.bank")}</th>
-      <th class="number">${t("home.hands")}</th></tr></thead>
-    <tbody>${value.tables.map(({ table_id, settings, seats, carried_bank, hand_no, halted }) => html`<tr key=${table_id}>
-      <td><code title=${table_id}>…${table_id.slice(-8)}</code>${halted && html` <em>${t("home.halted")}</em>`}</td>
-      <td>${t(`game.${settings.options.game}`)}</td>
-      <td class="number">${money(settings.stake, language())} ${settings.currency}</td>
-      <td class="number">${seats.length}/${settings.max_seats}</td>
-      <td class="number">${carried_bank === null ? "–" : money(carried_bank, language())}</td>
-      <td class="number">${hand_no ?? "–"}</td></tr>`)}</tbody>
+  const head = (name, cls = "number") => html`<th role="columnheader" scope="col" class=${cls}>${t(`home.${name}`)}</th>`;
+  const cell = (name, content, cls = "number") => html`<td role="cell" class=${cls} data-label=${t(`home.${name}`)}>${content}</td>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="tables"><table class="grid stacked" role="table">
+    <thead role="rowgroup"><tr role="row">${head("table", "")}${head("game", "")}${head("stake")}${head("seats")}${head("bank")}${head("hands")}</tr></thead>
+    <tbody role="rowgroup">${value.tables.map(({ table_id, settings, seats, carried_bank, hand_no, halted }) => html`<tr role="row" key=${table_id}>
+      ${cell("table", html`<${Id} id=${table_id} />${halted && html` <em>${t("home.halted")}</em>`}
+        ${cared && html` <a href=${`/ops#table=${table_id}`}>${t("home.care")}<span class="hidden"> ${table_id}</span></a>`}`, "broad")}
+      ${cell("game", t(`game.${settings.options.game}`), "")}
+      ${cell("stake", `${money(settings.stake, language())} ${settings.currency}`)}
+      ${cell("seats", `${seats.length}/${settings.max_seats}`)}
+      ${cell("bank", carried_bank === null ? "–" : money(carried_bank, language()))}
+      ${cell("hands", hand_no ?? "–")}</tr>`)}</tbody>
   </table></div>`;
 }
 

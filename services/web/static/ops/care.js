@@ -3,17 +3,17 @@
 import { html, useEffect, useRef, useState } from "/assets/vendor/preact.js";
 import { get, send } from "/assets/base/api.js";
 import { fragment, setFragment } from "/assets/base/fragment.js";
+import { isId } from "/assets/base/ids.js";
 import { language, t } from "/assets/base/language.js";
 import { money } from "/assets/base/money.js";
 import { Loading, ProblemBox } from "/assets/base/page.js";
 
-const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const EVERY_MS = 2000;
 
 /** The table that the address names, or null. */
 export const opened = () => {
   const id = fragment().get("table");
-  return id !== null && ID.test(id) ? id : null;
+  return id !== null && isId(id) ? id : null;
 };
 
 function open(id) {
@@ -38,8 +38,8 @@ export function Care({ table, session, moved }) {
   const find = (event) => {
     event.preventDefault();
     const id = text.trim().toLowerCase();
-    setBad(!ID.test(id));
-    if (ID.test(id)) open(id);
+    setBad(!isId(id));
+    if (isId(id)) open(id);
   };
   return html`<section class="panel" aria-labelledby="care"><h2 id="care">${t("care")}</h2>
     <form class="find" onSubmit=${find}><label class="field"><span>${t("care.id")}</span>

@@ -40,15 +40,17 @@ function Checkpoint({ checkpoint }) {
     [t("proof.checkpoint.root"), checkpoint.root]]} />`;
 }
 
+/** Each check with its state. */
+export const proofStates = ({ rules, books, chain, shuffle, checkpoint }) => [
+  ["rules", rules.state], ["books", books.state], ["chain", chain.state], ["shuffle", shuffle.state], ["checkpoint", SEALED[checkpoint.state]]];
+
 export function Proofs({ replay, step }) {
   const [open, setOpen] = useState(null);
-  const badges = [
-    ["rules", replay.rules.state, html`<${Rules} rules=${replay.rules} />`],
-    ["books", replay.books.state, html`<${Books} books=${replay.books} />`],
-    ["chain", replay.chain.state, html`<${Chain} chain=${replay.chain} step=${step} />`],
-    ["shuffle", replay.shuffle.state, html`<${Shuffle} shuffle=${replay.shuffle} />`],
-    ["checkpoint", SEALED[replay.checkpoint.state], html`<${Checkpoint} checkpoint=${replay.checkpoint} />`],
-  ];
+  const numbers = {
+    rules: html`<${Rules} rules=${replay.rules} />`, books: html`<${Books} books=${replay.books} />`, chain: html`<${Chain} chain=${replay.chain} step=${step} />`,
+    shuffle: html`<${Shuffle} shuffle=${replay.shuffle} />`, checkpoint: html`<${Checkpoint} checkpoint=${replay.checkpoint} />`,
+  };
+  const badges = proofStates(replay).map(([name, state]) => [name, state, numbers[name]]);
   const shown = badges.find(([name]) => name === open);
   return html`<section class="proofs" aria-label=${t("proofs")}>
     <div class="badges">${badges.map(([name, state]) => html`<button type="button" key=${name} class="badge ${state}" aria-expanded=${open === name}

@@ -1,7 +1,8 @@
 // A hand that is over, step by step: /hands/{id}.
 
-import { html, useEffect, useState } from "/assets/vendor/preact.js";
+import { html, useEffect, useRef, useState } from "/assets/vendor/preact.js";
 import { Problem, get } from "/assets/base/api.js";
+import { isId } from "/assets/base/ids.js";
 import { addWords, language, moment, t } from "/assets/base/language.js";
 import { money } from "/assets/base/money.js";
 import { Loading, ProblemBox, show, useAnswer } from "/assets/base/page.js";
@@ -9,7 +10,7 @@ import { InlineCard } from "/assets/base/cards.js";
 import { ClauseDialog, Clauses } from "/assets/replay/clauses.js";
 import { Log } from "/assets/replay/log.js";
 import { Money } from "/assets/replay/money.js";
-import { Proofs } from "/assets/replay/proofs.js";
+import { Proofs, proofStates } from "/assets/replay/proofs.js";
 import { Table } from "/assets/replay/table.js";
 import { Told } from "/assets/replay/telling.js";
 import { Transport, useTransport } from "/assets/replay/transport.js";
@@ -20,13 +21,19 @@ addWords(WORDS);
 
 const HAND = location.pathname.split("/").at(-1);
 const REASON = "khrap_reason";
+const PHONE = "(max-width: 48rem)";
 
 function Hand({ session }) {
   const [reason, setReason] = useState(null);
   if (session === null) return html`<${ProblemBox} problem=${new Problem({ code: "not_authenticated" })} />`;
+  if (!READERS.includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "", detail: t("hand.roles") })} />`;
+  if (!isId(HAND)) return html`<${ProblemBox} problem=${new Problem({ code: "no_hand_id", status: 404 })}><${Back} /><//>`;
   if (session.role === "compliance" && reason === null) return html`<${Reason} give=${setReason} />`;
   return html`<${Replayed} session=${session} reason=${reason} />`;
 }
+
+const READERS = ["player", "compliance"];
+const Back = () => html`<a href="/review">${t("hand.back")}</a>`;
 
 /** A look of compliance is recorded with its reason: nothing is asked for before there is one. */
 function Reason({ give }) {
@@ -52,7 +59,7 @@ function Replayed({ session, reason }) {
   useEffect(() => {
     if (value) setShown(value);
   }, [value]);
-  if (problem) return html`<${ProblemBox} problem=${problem} retry=${again} />`;
+  if (problem) return html`<${ProblemBox} problem=${problem} retry=${again}><${Back} /><//>`;
   if (!shown) return html`<${Loading} />`;
   return html`<${Steps} key=${shown.hand.hand_id} replay=${shown} session=${session} reason=${reason} setSeat=${setSeat} />`;
 }
@@ -63,11 +70,18 @@ function Steps({ replay, session, reason, setSeat }) {
   const { at } = transport;
   const step = steps[at];
   const mine = hand.players.find((p) => p.player === session.subject)?.seat;
+  const phone = useMedia(PHONE);
+  const board = useRef(null);
+  // On a phone the table is looked at, with the seat below it and the transport, before what stands above.
+  useEffect(() => {
+    if (phone) board.current.scrollIntoView({ block: board.current.offsetHeight > innerHeight ? "end" : "start" });
+  }, []);
+  const tools = html`<${Tools} replay=${replay} session=${session} reason=${reason} mine=${mine} setSeat=${setSeat} />`;
   return html`
-    <${Head} replay=${replay} session=${session} reason=${reason} mine=${mine} setSeat=${setSeat} />
-    <${Proofs} replay=${replay} step=${step} />
+    <div class="title"><${Title} replay=${replay} />${!phone && tools}</div>
+    ${phone ? html`<${Folded} replay=${replay}>${tools}<${Proofs} replay=${replay} step=${step} /><//>` : html`<${Proofs} replay=${replay} step=${step} />`}
     <div class="stage">
-      <div class="board">
+      <div class="board" ref=${board}>
         <div class="telling" aria-live=${transport.playing ? "off" : "polite"} aria-atomic="true">
           <p class="sentence"><${Told} step=${step} language=${language()} /></p>
           <p class="why"><${Clauses} clauses=${step.clauses} /><${Offered} step=${step} /><time class="muted mono">${step.at.slice(11, 23)}</time></p>
@@ -82,6 +96,28 @@ function Steps({ replay, session, reason, setSeat }) {
     <${ClauseDialog} />`;
 }
 
+/** Whether the window is so. */
+function useMedia(query) {
+  const [so, setSo] = useState(matchMedia(query).matches);
+  useEffect(() => {
+    const asked = matchMedia(query);
+    const changed = () => setSo(asked.matches);
+    asked.addEventListener("change", changed);
+    return () => asked.removeEventListener("change", changed);
+  }, [query]);
+  return so;
+}
+
+/** On a phone: checks and tools behind a line that says how many hold; open where one fails. */
+function Folded({ replay, children }) {
+  const states = proofStates(replay).map(([, state]) => state);
+  const fails = states.filter((state) => state === "fails").length;
+  const hold = states.filter((state) => ["holds", "sealed"].includes(state)).length;
+  return html`<details class="folded" open=${fails > 0}><summary>${t("tools")} · ${fails > 0
+    ? html`<b class="bad">✗ ${t("proofs.fail", { n: fails, all: states.length })}</b>`
+    : html`<span class=${hold === states.length ? "good" : ""}>✓ ${t("proofs.hold", { n: hold, all: states.length })}</span>`}</summary>${children}</details>`;
+}
+
 /** What the player could have chosen, where that may be known. */
 function Offered({ step }) {
   if (!step.offered?.length) return null;
@@ -90,15 +126,15 @@ function Offered({ step }) {
     t(`word.${offer.do}`)}${offer.do === "play" ? html` ${offer.cards.map((card) => html`<${InlineCard} card=${card} />`)}` : ""}</span> `)}</span>`;
 }
 
-function Head({ replay, session, reason, mine, setSeat }) {
-  const { hand, settings, seat, open } = replay;
+const Title = ({ replay: { hand } }) => html`<div><h1>${t("hand.title", { game: t(`game.${hand.game}`), no: hand.hand_no })}</h1>
+  <p class="muted">${t("hand.stake")} ${money(hand.stake, language())} ${hand.currency} · ${t("hand.started")} ${moment(hand.started_ms)} ·
+    <span title=${hand.hand_id}> <code>${hand.hand_id}</code></span></p></div>`;
+
+function Tools({ replay, session, reason, mine, setSeat }) {
+  const { hand, seat, open } = replay;
   const own = session.role === "player";
   const download = (what) => `/v1/hands/${hand.hand_id}/${what}${reason === null ? "" : `?${new URLSearchParams({ reason })}`}`;
-  return html`<div class="title">
-    <div><h1>${t("hand.title", { game: t(`game.${hand.game}`), no: hand.hand_no })}</h1>
-      <p class="muted">${t("hand.stake")} ${money(hand.stake, language())} ${hand.currency} · ${t("hand.started")} ${moment(hand.started_ms)} ·
-        <span title=${hand.hand_id}> <code>${hand.hand_id}</code></span></p></div>
-    <div class="tools">
+  return html`<div class="tools">
       ${open ? html`<label class="eyes"><span aria-hidden="true">${t("eyes")}</span><select aria-label=${t("eyes")} value=${seat ?? ""} onChange=${(e) => setSeat(e.target.value === "" ? null : Number(e.target.value))}>
           <option value="">${t("eyes.all")}</option>
           ${hand.players.filter((p) => !own || p.seat === mine).map((p) => html`<option value=${p.seat}>${own ? t("eyes.own") : t("eyes.seat", { player: p.player })}</option>`)}
@@ -106,8 +142,7 @@ function Head({ replay, session, reason, mine, setSeat }) {
       <a class="button" href=${download("file")} download=${`hand-${hand.hand_id}.json`}>${t("hand.file")}</a>
       ${!own && html`<a class="button" href=${download("bundle")} download=${`bundle-${hand.hand_id}.json`}>${t("hand.bundle")}</a>`}
       <a class="button" href=${`/disputes/new?hand=${hand.hand_id}`}>${t("hand.dispute")}</a>
-    </div>
-  </div>`;
+    </div>`;
 }
 
 show(Hand, () => `${t("hand")} …${HAND.slice(-6)}`);

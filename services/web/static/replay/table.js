@@ -17,13 +17,14 @@ export function Table({ step, before, first }) {
   const open = new Map(held.map((each) => [each.seat, each.cards]));
   const start = Math.max(0, hand.players.findIndex((p) => p.seat === first));
   const around = [...hand.players.slice(start), ...hand.players.slice(0, start)];
-  const { rows, of } = places(around.length);
+  const { rows, of, trick: lies } = places(around.length);
   const place = new Map(around.map((p, i) => [p.seat, of[i]]));
+  const lying = new Map(around.map((p, i) => [p.seat, lies[i]]));
   const trick = trickOf(step, before);
-  return html`<div class="table${rows === 2 ? " two-rows" : ""}${rows > 4 ? " long" : ""}${around.length > 6 ? " crowd" : ""}" style=${{ "--rows": rows }} role="group" aria-label=${t("table")}>
+  return html`<div class="table${rows === 2 ? " two-rows" : rows === 3 ? " three-rows" : ""}${rows > 4 ? " long" : ""}${around.length > 6 ? " crowd" : ""}" style=${{ "--rows": rows }} role="group" aria-label=${t("table")}>
     <div class="felt"></div>
     <${Middle} hand=${hand} />
-    ${trick.cards.map(({ seat, card }) => html`<div class="played" key=${card} style=${place.get(seat)}>
+    ${trick.cards.map(({ seat, card }) => html`<div class="played" key=${card} style=${lying.get(seat)}>
       <${Card} card=${card} small lit=${trick.winner === seat}
         note=${`${playerAt(hand, seat).player}${trick.winner === seat ? `, ${t("won")}` : ""}`} /></div>`)}
     <ul class="seats">${around.map((player) => html`<${Seat} key=${player.seat} player=${player} hand=${hand}
@@ -49,6 +50,8 @@ function Middle({ hand }) {
   </div>`;
 }
 
+const LENGTHY = 13; // a name with more letters is written smaller
+
 function Seat({ player, hand, cards, event, place }) {
   const acts = event.seat === player.seat;
   const out = player.status === "passed" && player.cards === 0;
@@ -56,12 +59,12 @@ function Seat({ player, hand, cards, event, place }) {
   const status = player.status && player.status !== "passed" ? t(`status.${player.status}`) : player.status === "passed" ? t("status.passed") : "";
   return html`<li class="seat${acts ? " acts" : ""}${player.status === "passed" ? " out" : ""}${
     hand.declarer === player.seat ? " declarer" : ""}" style=${place}>
-    <div class="name">${hand.dealer === player.seat && html`<span class="button" title=${t("dealer")} role="img" aria-label=${t("dealer")}>D</span>`}
-      <b>${player.player}</b></div>
+    <div class="name${player.player.length > LENGTHY ? " lengthy" : ""}">${hand.dealer === player.seat && html`<span class="button" title=${t("dealer")} role="img" aria-label=${t("dealer")}>D</span>`}
+      <b title=${player.player}>${player.player}</b></div>
     ${shown.length > 0 && html`<div class="fan" style=${{ "--n": shown.length }}>${shown.map(
       (card, i) => html`<${Card} key=${card ?? i} card=${card} small />`)}</div>`}
     ${!out && shown.length === 0 && html`<div class="fan empty"></div>`}
-    <div class="state">${status && html`<span class="status">${status}</span>`}
+    <div class="state">${status && html`<span class="status" title=${status}>${status}</span>`}
       ${player.tricks > 0 && html`<span class="tricks">${t("tricks", { n: player.tricks })}</span>`}</div>
     <div class="purse"><span class="hidden">${t("purse")} </span>${money(player.purse, language())}</div>
     ${acts && html`<${Said} event=${event} />`}

@@ -4,6 +4,7 @@ export const WORDS = {
   en: {
     "hand": "Hand", "hand.title": "{game}, hand {no} of the table", "hand.stake": "stake", "hand.table": "table",
     "hand.started": "dealt", "hand.back": "All hands", "hand.file": "Hand file", "hand.bundle": "Evidence", "hand.dispute": "Dispute",
+    "problem.no_hand_id": "This is no hand’s id", "problem.no_hand_id.detail": "A hand’s address ends with its whole id, 32 digits in five groups. Look for the hand in the list.",
     "reason.title": "Why do you look at this hand?",
     "reason.text": "All cards of the hand are opened to you. Who looks, at which hand and why is recorded before it is shown, and others see the record.",
     "reason.label": "Reason", "reason.placeholder": "dispute 17, complaint of boris", "reason.open": "Record and open",
@@ -63,6 +64,7 @@ export const WORDS = {
     "working.next": "Deals next", "working.end": "Ending", "ending.played": "played", "ending.four_aces": "four aces", "ending.uncontested": "uncontested", "ending.voided": "voided",
     "working.all": "The whole hand", "working.equal.all": "What was recorded is what the rules come to, in every line.",
     "working.differs": { one: "{n} line differs from what the rules come to.", other: "{n} lines differ from what the rules come to." },
+    "hand.roles": "Hands are for players (their own) and compliance. Sign in with a link for one of these roles.", "tools": "Checks and files", "proofs.hold": "{n} of {all} hold", "proofs.fail": "{n} of {all} fail",
     "proofs": "Checks", "proof.rules": "Rules", "proof.books": "Books", "proof.chain": "Chain", "proof.shuffle": "Shuffle", "proof.checkpoint": "Checkpoint",
     "state.holds": "holds", "state.fails": "fails", "state.not_checked": "not checked", "state.not_sealed": "not sealed yet", "state.sealed": "sealed", "state.loading": "…",
     "proof.rules.text": { one: "{n} action was replayed by the rules, and the result compared with the record.", other: "{n} actions were replayed by the rules, and the result compared with the record." },
@@ -84,6 +86,7 @@ export const WORDS = {
   ru: {
     "hand": "Раздача", "hand.title": "{game}, раздача {no} за столом", "hand.stake": "ставка", "hand.table": "стол",
     "hand.started": "сдана", "hand.back": "Все раздачи", "hand.file": "Файл раздачи", "hand.bundle": "Доказательства", "hand.dispute": "Оспорить",
+    "problem.no_hand_id": "Это не номер раздачи", "problem.no_hand_id.detail": "Адрес раздачи кончается её полным номером: 32 знака в пяти группах. Найдите раздачу в списке.",
     "reason.title": "Зачем вы смотрите эту раздачу?",
     "reason.text": "Вам откроются все карты раздачи. Кто смотрит, какую раздачу и зачем, записывается до показа, и эту запись видят другие.",
     "reason.label": "Причина", "reason.placeholder": "спор 17, жалоба boris", "reason.open": "Записать и открыть",
@@ -144,6 +147,7 @@ export const WORDS = {
     "working.next": "Следующим сдаёт", "working.end": "Окончание", "ending.played": "сыграна", "ending.four_aces": "четыре туза", "ending.uncontested": "без соперников", "ending.voided": "отменена",
     "working.all": "Вся раздача", "working.equal.all": "Записанное равно тому, что выходит по правилам, в каждой строке.",
     "working.differs": { one: "{n} строка не равна тому, что выходит по правилам.", few: "{n} строки не равны тому, что выходит по правилам.", many: "{n} строк не равны тому, что выходит по правилам.", other: "{n} строки не равны тому, что выходит по правилам." },
+    "hand.roles": "Раздачи смотрят игроки (свои) и проверяющие. Войдите по ссылке для роли player или compliance.", "tools": "Проверки и файлы", "proofs.hold": "сходится {n} из {all}", "proofs.fail": "не сходится {n} из {all}",
     "proofs": "Проверки", "proof.rules": "Правила", "proof.books": "Книги", "proof.chain": "Цепочка", "proof.shuffle": "Тасовка", "proof.checkpoint": "Контрольная точка",
     "state.holds": "сходится", "state.fails": "не сходится", "state.not_checked": "не проверено", "state.not_sealed": "ещё не подписана", "state.sealed": "подписана", "state.loading": "…",
     "proof.rules.text": { one: "{n} действие повторено по правилам, итог сравнён с записью.", few: "{n} действия повторены по правилам, итог сравнён с записью.", many: "{n} действий повторено по правилам, итог сравнён с записью.", other: "{n} действия повторены по правилам, итог сравнён с записью." },

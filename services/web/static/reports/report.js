@@ -1,6 +1,7 @@
 // A report: asked for page by page, shown as a table, and to be had as CSV.
 
 import { html } from "/assets/vendor/preact.js";
+import { Id } from "/assets/base/ids.js";
 import { language, moment, t } from "/assets/base/language.js";
 import { money } from "/assets/base/money.js";
 import { Loading, ProblemBox } from "/assets/base/page.js";
@@ -10,7 +11,8 @@ import { usePages } from "/assets/review/paged.js";
 const PAGE = 100;
 const CSV_ROWS = 10_000;
 
-const short = (id) => html`<code title=${id}>…${id.slice(-8)}</code>`;
+const LONG_ID = /[0-9a-f-]{28}(?=[0-9a-f]{8}(:|$))/;
+const account = (name) => (LONG_ID.test(name) ? html`<${Id} id=${name} short=${name.replace(LONG_ID, "…")} />` : name);
 const sum = (name) => (row) => html`${money(row[name], language())} <small class="muted">${row.currency}</small>`;
 
 /** How a column is shown; those of `NUMBERS` stand to the right. */
@@ -18,26 +20,27 @@ const CELLS = {
   day: (row) => row.day,
   ended: (row) => moment(row.ended_ms),
   at: (row) => moment(row.at_ms),
-  table: (row) => short(row.table_id),
-  hand: (row) => (row.hand_id ? short(row.hand_id) : "–"),
+  table: (row) => html`<${Id} id=${row.table_id} />`,
+  hand: (row) => (row.hand_id ? html`<${Id} id=${row.hand_id} />` : "–"),
   hands: (row) => row.hands,
   player: (row) => row.player,
   players: (row) => row.players,
   game: (row) => t(`game.${row.game}`),
   cause: (row) => t(`cause.${row.cause}`),
   reason: (row) => row.reason,
-  other: (row) => html`<span title=${row.other}>${row.other.replace(/[0-9a-f-]{28}(?=[0-9a-f]{8}(:|$))/, "…")}</span>`,
+  other: (row) => account(row.other),
   clause: (row) => html`<span class="clause">${row.clause}</span>`,
   amount: sum("amount"), due: sum("due"), paid: sum("paid"), change: sum("change"), balance: sum("balance"),
   uncovered: (row) => html`<b>${money(BigInt(row.due) - BigInt(row.paid), language())}</b>`,
 };
 const NUMBERS = ["hands", "players", "amount", "due", "paid", "uncovered", "change", "balance"];
+const BROAD = ["ended", "at", "other", "reason"]; // on a phone, where a row is a card, these have a line of their own
 
 export function Table({ label, columns, rows }) {
-  const cls = (name) => (NUMBERS.includes(name) ? "number" : "");
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="grid"><thead><tr>
-      ${columns.map((name) => html`<th key=${name} scope="col" class=${cls(name)}>${t(`column.${name}`)}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${row.key}>${columns.map((name) => html`<td key=${name} class=${cls(name)}>${CELLS[name](row)}</td>`)}</tr>`)}</tbody></table></div>`;
+  const cls = (name) => (NUMBERS.includes(name) ? "number" : BROAD.includes(name) ? "broad" : "");
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="grid stacked" role="table"><thead role="rowgroup"><tr role="row">
+      ${columns.map((name) => html`<th key=${name} role="columnheader" scope="col" class=${cls(name)}>${t(`column.${name}`)}</th>`)}</tr></thead>
+    <tbody role="rowgroup">${rows.map((row) => html`<tr role="row" key=${row.key}>${columns.map((name) => html`<td role="cell" key=${name} class=${cls(name)} data-label=${t(`column.${name}`)}>${CELLS[name](row)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 /** `rows` of a page, `query` beside the period's; `children` shows what was found. `now`: it is of no period. */

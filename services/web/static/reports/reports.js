@@ -17,7 +17,7 @@ const ACCOUNT = "player:[a-z0-9_\\-]{1,64}|purse:[0-9a-f\\-]{36}:[a-z0-9_\\-]{1,
 
 function Reports({ session }) {
   if (session === null) return html`<${ProblemBox} problem=${new Problem({ code: "not_authenticated" })} />`;
-  if (!["operator", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "" })} />`;
+  if (!["operator", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "", detail: t("reports.roles") })} />`;
   const asked = period();
   const wrong = asked.from > asked.to;
   return html`<h1>${t("reports")}</h1><p class="muted">${t("reports.text")}</p>

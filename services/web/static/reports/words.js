@@ -3,6 +3,7 @@
 export const WORDS = {
   en: {
     "reports": "Reports", "reports.text": "From the books, a moment behind. Days are of UTC; the last one is included.", "reports.period": "Period and account",
+    "reports.roles": "This page is for operators and compliance. Sign in with a link for one of these roles.",
     "reports.from": "From", "reports.to": "To and with", "reports.account": "Statement of account", "reports.currency": "Currency", "reports.show": "Show",
     "reports.bad_account": "player:anna, purse:TABLE:anna, bank:TABLE, house:commission, house:compensation or cash", "reports.wrong": "The period ends before it begins.",
     "report.none": "Nothing in this period.", "report.more": "More", "report.part": "{n} so far; sums are of these",
@@ -22,6 +23,7 @@ export const WORDS = {
   },
   ru: {
     "reports": "Отчёты", "reports.text": "Из книг, с отставанием на мгновение. Дни по UTC, последний включительно.", "reports.period": "Период и счёт",
+    "reports.roles": "Эта страница для операторов и проверяющих. Войдите по ссылке для роли operator или compliance.",
     "reports.from": "С", "reports.to": "По, включительно", "reports.account": "Выписка по счёту", "reports.currency": "Валюта", "reports.show": "Показать",
     "reports.bad_account": "player:anna, purse:СТОЛ:anna, bank:СТОЛ, house:commission, house:compensation или cash", "reports.wrong": "Период кончается раньше, чем начинается.",
     "report.none": "За этот период ничего.", "report.more": "Ещё", "report.part": "пока {n}; суммы по ним",

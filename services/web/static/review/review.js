@@ -3,6 +3,7 @@
 
 import { html, useEffect, useState } from "/assets/vendor/preact.js";
 import { Problem, get } from "/assets/base/api.js";
+import { Id, UUID } from "/assets/base/ids.js";
 import { addWords, language, moment, t } from "/assets/base/language.js";
 import { change, money, parseMoney } from "/assets/base/money.js";
 import { Loading, ProblemBox, show } from "/assets/base/page.js";
@@ -35,7 +36,7 @@ const queryOf = ({ player, table_id, from, to, min, max, flag }) => ({
 
 function Review({ session }) {
   if (session === null) return html`<${ProblemBox} problem=${new Problem({ code: "not_authenticated" })} />`;
-  if (!["player", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "" })} />`;
+  if (!["player", "compliance"].includes(session.role)) return html`<${ProblemBox} problem=${new Problem({ code: "not_allowed", title: "", detail: t("review.roles") })} />`;
   const open = Object.entries(VIEWS).filter(([, { roles }]) => roles.includes(session.role));
   const [shown, { view: View }] = open.find(([name]) => name === new URLSearchParams(location.search).get("show")) ?? open[0];
   return html`<nav class="tabs" aria-label=${t("review.views")}>${open.map(([name, { path }]) => html`<a key=${name} href=${path}
@@ -60,7 +61,6 @@ function Search({ session }) {
     <${Found} key=${`found ${JSON.stringify(wanted)}`} wanted=${wanted} session=${session} />`;
 }
 
-const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
 const AMOUNT = "[0-9 \\u00a0\\u202f]{1,16}([.,][0-9]{1,2})?";
 
 function Form({ wanted, search, session }) {
@@ -139,7 +139,7 @@ function Row({ hand, session }) {
   return html`<li class="panel hand">
     <div class="top"><a href=${`/hands/${hand.hand_id}`}><b>${t(`game.${hand.game}`)} №${hand.hand_no}</b></a>
       <time class="muted">${moment(hand.ended_ms)}</time>
-      <span class="muted">${t("review.table_short")} <code title=${hand.table_id}>…${hand.table_id.slice(-8)}</code></span>
+      <span class="muted">${t("review.table_short")} <${Id} id=${hand.table_id} /></span>
       <span>${t("review.bank")} <b>${money(hand.bank, language())}</b> ${hand.currency}</span>
       ${mine && html`<span class="mine">${t("review.mine")} <b class=${toned(purseChange(mine))}>${change(purseChange(mine), language())}</b></span>`}</div>
     <ul class="players">${hand.players.map((p) => html`<li key=${p.seat}>
