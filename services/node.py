@@ -10,6 +10,7 @@ from litestar.types import ControllerRouterHandler
 from infra.audit import Checkpoints
 from infra.beat import Beat
 from infra.dispute_keys import DisputeKeys
+from infra.keeping import kept
 from infra.meta import request_digest
 from infra.projection_store import ProjectionReader
 from infra.redis import LOBBY, Subscriber
@@ -64,9 +65,13 @@ class Node:
     async def run(self) -> None:
         """Serve until `stop`, then let go of those who follow, and answer what has begun."""
         async with self._reader, asyncio.TaskGroup() as group:
-            hub = group.create_task(self._hub.run(), name="hub")
+            beside = [
+                group.create_task(self._hub.run(), name="hub"),
+                group.create_task(kept("clock", self._watch.keep_time), name="clock"),
+            ]
             await self._server.run()
-            hub.cancel()
+            for task in beside:
+                task.cancel()
         await self._watch.close()
         await self._keys.close()
         await self._checkpoints.close()

@@ -19,6 +19,7 @@ from infra.projection_store import Parked, ProjectionReader, Standing, Stopped
 from infra.store import EventStore
 from projections.ledger import LEDGER, MISMATCH, TrialBalance, trial_balance
 from projections.lobby import Census, HaltedTable, census, halted_tables
+from services.drift import check_drift, clocks
 
 FRESH_S = 1.0
 """So old what is answered may be: several who ask at once cost one reading."""
@@ -26,6 +27,7 @@ BOOKS_FRESH_S = 5.0
 AWAY_MS = 2_000
 """T11: from so long a silence on the steward counts as away; and so far behind a serving projection is told of."""
 DRIFT_MS = 500
+DRIFT_LOOK_S = 1.0
 
 T = TypeVar("T")
 
@@ -126,6 +128,17 @@ class Watch:
         self._one_at_a_time = asyncio.Lock()
         self._last: tuple[float, Situation] | None = None
         self._books: tuple[float, int, TrialBalance] | None = None
+        self._drift_ms = 0
+
+    async def keep_time(self) -> None:
+        """Measure our clock until cancelled, for `check_clock`. Raises Fault(`store_unavailable`)."""
+        while True:
+            self._drift_ms, _ = await clocks(self._beat, self._clock)
+            await asyncio.sleep(DRIFT_LOOK_S)
+
+    def check_clock(self) -> None:
+        """Raises Fault(`unavailable`) where our clock, as last measured, is too far off to record anything by it."""
+        check_drift(self._clock, self._drift_ms)
 
     async def now(self) -> Situation:
         """The situation, at most `FRESH_S` old. Raises Fault(`store_unavailable`)."""
@@ -140,7 +153,7 @@ class Watch:
 
     async def _read(self) -> Situation:
         books, books_at_ms = await self._read_books()
-        drift_ms, beat_age_ms = await self._read_clocks()
+        drift_ms, beat_age_ms = await clocks(self._beat, self._clock)
         # The heads first: what is appended meanwhile is no lag.
         events = sum((await self._store.part_heads()).values())
         return Situation(
@@ -165,14 +178,6 @@ class Watch:
                 return None, self._clock.now_ms()
             self._books = monotonic(), self._clock.now_ms(), balance
         return self._books[2], self._books[1]
-
-    async def _read_clocks(self) -> tuple[int, int | None]:
-        """Drift and age of the beat. What the way to Postgres and back takes is no drift."""
-        before = self._clock.now_ms()
-        now_ms, beat_ms = await self._beat.times()
-        after = self._clock.now_ms()
-        drift_ms = max(0, before - now_ms) or min(0, after - now_ms)
-        return drift_ms, None if beat_ms is None else max(0, after - beat_ms)
 
 
 async def _unless_missing(reading: Awaitable[T]) -> T | None:

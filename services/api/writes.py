@@ -25,7 +25,11 @@ _DECODERS: dict[type[Body], msgspec.json.Decoder[Any]] = {}
 
 
 async def written(request: Incoming, body: type[T]) -> tuple[play.Request, T]:
-    """The request as play takes it, and its body. Raises Rejection, and ValidationError that names the field."""
+    """The request as play takes it, and its body. Raises Rejection, and ValidationError that names the field.
+
+    Raises Fault(`unavailable`) where this process's clock is too far off: what it recorded would hold for all.
+    """
+    house(request).watch.check_clock()
     key, content = idempotency_key(request), await request.body()
     decoded = decode(request, content, body)
     digest = house(request).digest(request.method, request.scope["path"], content)

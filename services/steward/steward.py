@@ -22,6 +22,7 @@ from infra.leases import LEASE_S, Leases
 from infra.metrics import STEWARD_LATE_SECONDS
 from infra.store import EventStore
 from infra.tracing import span
+from services.drift import check_drift, clocks
 from services.play.service import Play
 from services.play.tables import UNREADABLE
 from services.play.types import Caller, Refusal, Request, Step
@@ -72,6 +73,7 @@ class Steward:
             await asyncio.sleep(AGAIN_S)
 
     async def _look_after(self) -> None:
+        await self._check_clock()
         vector = await self._store.part_heads()
         last_beat = await self._beat.last_ms()
         away = last_beat is not None and self._clock.now_ms() - last_beat > AWAY_MS
@@ -83,6 +85,11 @@ class Steward:
             group.create_task(self._keep_beating())
             if self._leases is not None:
                 group.create_task(self._keep_sharing())
+
+    async def _check_clock(self) -> None:
+        """Raises Fault where our clock is too far off: it would act for everybody too early, or too late."""
+        drift_ms, _ = await clocks(self._beat, self._clock)
+        check_drift(self._clock, drift_ms)
 
     async def _share(self) -> frozenset[int]:
         """Which tables are looked after here, as slots; the others are another steward's."""
@@ -250,6 +257,7 @@ class Steward:
         await self._beat.note(last)
         while True:
             await asyncio.sleep(BEAT_MS / 1000)
+            await self._check_clock()
             now = self._clock.now_ms()
             if now - last > AWAY_MS:
                 log.warning("clock_was_away", ms=now - last)

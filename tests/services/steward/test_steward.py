@@ -378,6 +378,46 @@ async def test_a_store_that_is_away_for_a_while_is_waited_for(house: House, data
     await beat.close()
 
 
+async def test_t11_a_steward_whose_clock_is_off_acts_for_nobody_until_it_is_right(
+    house: House, database: Database
+) -> None:
+    """It would act for all at once: by its clock every time is over."""
+    table_id = await house.table("anna", "boris", settings=QUICK)
+    looks = asyncio.Semaphore(0)
+
+    class Off(SystemClock):
+        off_ms = AHEAD_MS
+
+        def now_ms(self) -> int:
+            return super().now_ms() + self.off_ms
+
+    class Looked(Beat):
+        async def times(self) -> tuple[int, int | None]:
+            looks.release()
+            return await super().times()
+
+    beat, clock = Looked(database.app_url), Off()
+    task = asyncio.create_task(Steward(house.store, house.play, beat, clock).run())
+    for _ in range(3):
+        await looks.acquire()
+    assert await beat.last_ms() is None
+    assert running(await house.state(table_id)) is None
+    clock.off_ms = 0
+    await until(house, table_id, lambda t: t.hand_no >= 1)
+    clock.off_ms = AHEAD_MS
+    while looks.locked() is False:
+        await looks.acquire()
+    for _ in range(3):
+        await looks.acquire()
+    last_ms = await beat.last_ms()
+    assert last_ms is not None
+    assert last_ms < house.clock.now_ms() + AHEAD_MS / 2
+    assert not task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await beat.close()
+
+
 async def test_a_mistake_of_ours_at_one_table_stops_no_other(
     house: House, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
