@@ -322,7 +322,7 @@ async def test_a_settlement_that_differs_is_told_in_words_and_marks(
         await expect(panel.locator(".equal.bad .hidden")).to_have_text("differs")
         badge = page.get_by_role("button", name=re.compile("^.?Chain"))
         await page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-        await expect(page.get_by_text("Checks and files · ✗ 1 of 5 fail")).to_be_visible()
+        await expect(page.get_by_text("Checks, files, dispute · ✗ 1 of 5 fail")).to_be_visible()
         await expect(badge).to_contain_text("fails")
         await badge.click()
         await expect(page.locator("#proof")).to_contain_text("First event whose hash is not its own12")
@@ -338,7 +338,7 @@ async def test_badges_open_to_the_numbers_and_clauses_to_their_text(
         proof = page.locator("#proof")
         if size == PHONE:
             await expect(proof).to_be_hidden()
-            await page.get_by_text(re.compile(r"Checks and files · ✓ [45] of 5 hold")).click()
+            await page.get_by_text(re.compile(r"Checks, files, dispute · ✓ [45] of 5 hold")).click()
         for name, number in (
             ("Rules", f"{answer['rules']['actions']} actions"),
             ("Books", f"{answer['books']['entries']} entries"),
