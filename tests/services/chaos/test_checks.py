@@ -145,6 +145,15 @@ def test_a_stream_with_a_hole_or_a_double_is_found(messages: list[Message], wron
     assert len(watcher.broken) == (wrong is not None)
 
 
+def test_only_where_a_table_is_delayed_a_snapshot_may_set_its_spectator_back() -> None:
+    """K2: who has left, or comes to a node whose clock is behind, has seen more than he may see now."""
+    for delayed in (True, False):
+        watcher = Watcher(["http://127.0.0.1:1"], None, "t", random.Random(1), delayed=delayed)
+        for each in (snapshot(3), event(4), snapshot(2), event(3)):
+            watcher.take(each)
+        assert (watcher.broken == [], watcher.last == 3) == (delayed, delayed)
+
+
 async def test_a_client_that_was_not_sent_all_is_found(house: House, log: LogWatch) -> None:
     stream = await evening(house)
     await log.look()

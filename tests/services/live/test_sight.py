@@ -23,7 +23,7 @@ from services.live.following import Audience, follow
 from services.live.hub import Hub
 from services.live.lobby import Lobby, LobbyReads
 from services.live.messages import PING
-from services.live.past import READERS, Past
+from services.live.past import READERS, Past, page_of
 from services.live.sight import Sight
 from services.live.streams import Holder, Streams
 from services.play.service import Play, table_stream
@@ -221,6 +221,31 @@ async def test_k2_before_the_first_step_may_be_seen_there_is_nothing_and_looking
     assert first <= 2
     assert await sight.seen(table_id, None, BEGAN_MS + DELAY_MS - 1) is None
     assert reads.count == first
+
+
+async def test_spectators_who_resume_share_what_is_read_and_who_asks_for_more_has_nothing_read(
+    house: House,
+    elsewhere: House,
+    database: Database,
+    redis_url: str,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_past, "PAGE", 8)
+    monkeypatch.setattr(live_following, "RING", 20)
+    table_id = await house.table("anna", "boris")
+    version = len(await played(house, clock, table_id, 4))
+    reads = Reads(elsewhere.play)
+    async with hub_on(elsewhere, database, redis_url) as hub:
+        hub.past = Past(reads.steps)
+        for after in (version - 21, 0, version + 1):
+            assert b"event: snapshot" in await opening(hub, table_id, None, after)
+        assert reads.count == 0
+        resumed = await asyncio.gather(*(opening(hub, table_id, None, version - 20) for _ in range(31)))
+        assert not any(b"event: snapshot" in each for each in resumed)
+        assert reads.count == page_of(version) - page_of(version - 20) + 1
+        assert b"event: snapshot" not in await opening(hub, table_id, "anna", 0)
+        assert reads.count == page_of(version) + 1
 
 
 async def test_k2_a_delayed_spectator_is_answered_alike_for_all_numbers_past_what_he_may_see(
