@@ -1,6 +1,6 @@
 // A hand that is over, step by step: /hands/{id}.
 
-import { html, useEffect, useRef, useState } from "/assets/vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "/assets/vendor/preact.js";
 import { Problem, get } from "/assets/base/api.js";
 import { isId } from "/assets/base/ids.js";
 import { addWords, language, moment, t } from "/assets/base/language.js";
@@ -73,7 +73,7 @@ function Steps({ replay, session, reason, setSeat }) {
   const phone = useMedia(PHONE);
   const board = useRef(null);
   // On a phone the table is looked at, with the seat below it and the transport, before what stands above.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (phone) board.current.scrollIntoView({ block: board.current.offsetHeight > innerHeight ? "end" : "start" });
   }, []);
   const tools = html`<${Tools} replay=${replay} session=${session} reason=${reason} mine=${mine} setSeat=${setSeat} />`;

@@ -1,6 +1,6 @@
 // Moving through the hand: buttons, slider, keyboard, play at a speed, and the step in the address.
 
-import { html, useEffect, useRef, useState } from "/assets/vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "/assets/vendor/preact.js";
 import { fragment, setFragment } from "/assets/base/fragment.js";
 import { t } from "/assets/base/language.js";
 
@@ -50,7 +50,8 @@ export function useTransport(count) {
 function useKeys(acts) {
   const current = useRef(acts);
   current.current = acts;
-  useEffect(() => {
+  // Before the table is seen, so that no key pressed then is lost.
+  useLayoutEffect(() => {
     const pressed = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       const { back, forward, first, end, toggle } = current.current;
