@@ -19,7 +19,7 @@ from services.play.types import Caller
 from tests.conftest import Database, _execute, _name, as_application, with_database
 from tests.infra.store.own_server import own_server
 from tests.services.api.following import following
-from tests.services.api.nodes import Node, running_node
+from tests.services.api.nodes import Node, running_node, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -87,7 +87,11 @@ async def test_a_session_that_was_ended_speaks_for_nobody(node: Node) -> None:
     cookie = cookie_of(begun)
     jti = verified(node, begun)
     async with httpx.AsyncClient(base_url=node.url) as http:
-        assert (await http.get("/v1/hands", headers=cookie)).status_code == 200
+
+        async def reads() -> bool:
+            return (await http.get("/v1/hands", headers=cookie)).status_code == 200
+
+        await until(reads)  # the projections may not be there yet
         for key in ("a", "b"):
             headers = {"Idempotency-Key": key, "Origin": node.url}
             assert (await http.delete("/v1/session", headers={**headers, **cookie})).status_code == 204
