@@ -92,7 +92,7 @@ function Steps({ replay, session, reason, setSeat }) {
       </div>
       <div class="side"><${Log} steps=${steps} at=${at} language=${language()} /><${Money} replay=${replay} at=${at} language=${language()} /></div>
     </div>
-    <${Working} working=${replay.working} language=${language()} />
+    <${Working} working=${replay.working} corrected=${replay.corrected} language=${language()} />
     <${ClauseDialog} />`;
 }
 

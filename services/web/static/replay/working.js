@@ -48,7 +48,7 @@ const Group = ({ name, note, children }) => html`<table class="grid lines">
     <th scope="col" class="number">${t("working.recorded")}</th><th scope="col"><span class="hidden">${t("working.equal")}</span></th></tr></thead>
   <tbody>${children}</tbody></table>`;
 
-export function Working({ working }) {
+export function Working({ working, corrected }) {
   const { result, recorded, differences, players } = working;
   const named = (seat) => players.find((p) => p.seat === seat)?.player ?? seat;
   const isVoid = result.ending === "voided";
@@ -57,6 +57,7 @@ export function Working({ working }) {
   const carried = isVoid ? t("working.carried.void") : t("working.carried.how", { bank: sum(working.bank), shares: sum(working.shares), fines: sum(working.fines_paid) });
   const left = isVoid || !working.remainder ? "" : `; ${t("working.remainder", { amount: sum(working.remainder) })}`;
   return html`<section class="panel working" aria-labelledby="working"><h2 id="working">${t("working")}</h2>
+    ${corrected && html`<p class="verdict">${t("working.corrected")}</p>`}
     <p class="verdict ${differences.length ? "bad" : "good"}"><span aria-hidden="true">${differences.length ? "✗" : "✓"}</span>
       ${differences.length ? t("working.differs", { n: differences.length }) : t("working.equal.all")}</p>
     <div class="groups">
