@@ -20,12 +20,13 @@ from infra.store import EventStore
 from projections.ledger import LEDGER, MISMATCH, TrialBalance, trial_balance
 from projections.lobby import Census, HaltedTable, census, halted_tables
 from services.drift import check_drift, clocks
+from services.steward.agenda import AWAY_MS
 
 FRESH_S = 1.0
 """So old what is answered may be: several who ask at once cost one reading."""
 BOOKS_FRESH_S = 5.0
-AWAY_MS = 2_000
-"""T11: from so long a silence on the steward counts as away; and so far behind a serving projection is told of."""
+LAG_MS = 2_000
+"""So far behind a serving projection is told of."""
 DRIFT_MS = 500
 DRIFT_LOOK_S = 1.0
 
@@ -99,7 +100,7 @@ class Situation(Struct, frozen=True, kw_only=True):
             "clock_away": int(away),
             "clock_drift": int(abs(self.drift_ms) > DRIFT_MS),
             "projector_away": sum(s.serving and not s.kept for s in self.standings),
-            "lagging": sum(s.serving and s.lag_ms(self.at_ms) > AWAY_MS for s in self.standings),
+            "lagging": sum(s.serving and s.lag_ms(self.at_ms) > LAG_MS for s in self.standings),
             "halted": 0 if self.tables is None else self.tables.halted,
             "refused": sum(s.refused is not None for s in self.standings),
             "rebuild_stopped": sum(s.state == "building" and not s.kept for s in self.standings),
