@@ -53,9 +53,9 @@ class Live:
         for entry in command:
             try:
                 recorded = entry.recorded()
+                events.append({"seq": recorded.seq, "at_ms": recorded.at_ms, **public_event(recorded.event)})
             except CannotApply:
                 continue  # this code does not know it: whoever does reads it from Postgres
-            events.append({"seq": recorded.seq, "at_ms": recorded.at_ms, **public_event(recorded.event)})
         message = _encode({"table": table_id, "seq": command[-1].stored.seq, "events": events})
         self._publisher.publish(table_channel(table_id), message)
         _TABLE_MESSAGES.inc()

@@ -73,12 +73,12 @@ class Follower(Generic[S]):
             numbers.clear()
             self._from_start.clear()
         for entry in entries:
-            stored = entry.stored
-            last, seq = numbers.get(entry.stream), stored.seq
-            numbers[entry.stream] = seq
+            stream, seq = entry.stream, entry.stored.seq
+            last = numbers.get(stream)
+            numbers[stream] = seq
             if last is None:
-                last = 0 if stored.part in self._from_start else seq
-            if seq > last + 1 and entry.stream.startswith(self.projection.streams):
+                last = 0 if entry.stored.part in self._from_start else seq
+            if seq > last + 1 and stream.startswith(self.projection.streams):
                 entry.missing, found = last + 1, True
         if not found:
             return []

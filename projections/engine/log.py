@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 
 import structlog
 from msgspec import Struct
 
 from domain.events import EVENTS, Event
 from infra.codec import UnknownEvent
-from infra.meta import recorded_by
 from infra.store import EventStore, StoredEvent, StoreGap
 from projections.engine.types import CannotApply, Recorded
 
@@ -29,54 +27,47 @@ AGAIN_S = 5.0
 
 log = structlog.get_logger(__name__)
 
-_recorded_by = lru_cache(maxsize=64)(recorded_by)  # the events of one command share their meta
 
+class Entry(Struct, eq=False, gc=False):
+    """An event of a batch. It is decoded when a projection first asks, and all projections share what came out.
 
-class Entry:
-    """An event of a batch. It is decoded when a projection first asks, and all projections share what came out."""
+    `missing` is the number that the stream lacks before this event.
+    """
 
-    __slots__ = ("_decode", "_problem", "_recorded", "missing", "stored", "stream", "type")
-
-    def __init__(self, stored: StoredEvent, decode: Decode) -> None:
-        self.stored = stored
-        self.stream = stored.stream
-        self.type = stored.type
-        self._decode = decode
-        self._recorded: Recorded | None = None
-        self._problem: CannotApply | None = None
-        self.missing: int | None = None
-        """The number that the stream lacks before this event."""
+    stored: StoredEvent
+    stream: str
+    type: str
+    decode: Decode
+    missing: int | None = None
+    read: Recorded | CannotApply | None = None
 
     def recorded(self) -> Recorded:
         """The decoded event. Raises CannotApply, each time anew, where this code cannot decode it."""
-        found = self._recorded
-        if found is not None:
-            return found
-        if self._problem is None:
-            self._read()
-        if self._problem is not None:
-            raise CannotApply(self._problem.code, self._problem.reason)
-        assert self._recorded is not None
-        return self._recorded
+        read = self.read
+        if read is None:
+            read = self.read = self._read()
+        if type(read) is Recorded:
+            return read
+        assert isinstance(read, CannotApply)
+        raise CannotApply(read.code, read.reason)
 
-    def _read(self) -> None:
+    def _read(self) -> Recorded | CannotApply:
         stored = self.stored
         try:
-            at_ms, subject = _recorded_by(stored.meta)
-            self._recorded = Recorded(
-                stream=stored.stream,
-                seq=stored.seq,
-                part=stored.part,
-                pos=stored.pos,
-                at_ms=at_ms,
-                subject=subject,
-                command_id=stored.command_id,
-                event=self._decode(stored),
+            # In the order of its fields: by name it took three times as long.
+            return Recorded(
+                self.stream,
+                stored.seq,
+                stored.part,
+                stored.pos,
+                stored.command_id,
+                self.decode(stored),
+                stored.meta,
             )
         except UnknownEvent as error:
-            self._problem = CannotApply("unknown_event", str(error))
+            return CannotApply("unknown_event", str(error))
         except Exception as error:  # noqa: BLE001  # whatever a damaged body raises, the stream waits and the part goes on
-            self._problem = CannotApply("undecodable", f"{type(error).__name__} in {stored.type} {stored.version}")
+            return CannotApply("undecodable", f"{type(error).__name__} in {stored.type} {stored.version}")
 
 
 class Batch:
@@ -147,7 +138,7 @@ class Log:
                     break
         if self.holes:
             self._heal(events)
-        return Batch([Entry(e, self._decode) for e in events if upto is None or e.pos <= upto[e.part]])
+        return self.batch(events if upto is None else [e for e in events if e.pos <= upto[e.part]])
 
     def _stopped(self, part: int, pos: int) -> bool:
         hole = self.holes.get(part)
@@ -167,16 +158,19 @@ class Log:
 
     def batch(self, events: Sequence[StoredEvent]) -> Batch:
         """A batch of events that were read otherwise."""
+        return Batch(self._entries(events))
+
+    def _entries(self, events: Iterable[StoredEvent]) -> list[Entry]:
         decode = self._decode
-        return Batch([Entry(each, decode) for each in events])
+        return [Entry(each, each.stream, each.type, decode) for each in events]
 
     async def read_stream(self, stream: str, seq: int, upto: int, limit: int) -> list[Entry]:
         """The events of a stream from number `seq` on whose position in their part is at most `upto`."""
         events = await self._store.read_stream(stream, seq - 1, limit)
-        return [Entry(each, self._decode) for each in events if each.pos <= upto]
+        return self._entries(each for each in events if each.pos <= upto)
 
     async def read_between(self, stream: str, after: int, before: int) -> list[Entry]:
         """The events of a stream between these numbers, both left out."""
         if before - after <= 1:
             return []
-        return [Entry(each, self._decode) for each in await self._store.read_stream(stream, after, before - after - 1)]
+        return self._entries(await self._store.read_stream(stream, after, before - after - 1))

@@ -9,11 +9,14 @@ must remember of a stream it keeps in a state, which the engine stores beside th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from domain.events import Event
+from infra.meta import recorded_by
 from infra.projection_store import Law, schema_of
 
 S = TypeVar("S")
@@ -23,22 +26,41 @@ Row = Mapping[str, Any]
 moment as a bigint of milliseconds; a `json` or `jsonb` column takes whatever msgspec encodes."""
 
 
-class Recorded(Struct, frozen=True, kw_only=True):
+class Recorded(Struct, frozen=True, gc=False):
     """One event as a projection sees it: where it stands in the log, when it happened, what it says.
 
-    `event` is the public form: the fields that `domain.events.SECRETS` names are at their empty value. `at_ms` is the
-    recorded time, `subject` who asked for the command, `command_id` (16 bytes) what it has in common with the other
-    events of that command, in whatever stream. `pos` counts the events of `part`, `seq` those of `stream`, from 1.
+    `event` is the public form: the fields that `domain.events.SECRETS` names are at their empty value. `command_id` (16
+    bytes) is what it has in common with the other events of that command, in whatever stream. `pos` counts the events
+    of `part`, `seq` those of `stream`, from 1. `meta` is as it is stored, and read when a step first asks for what is
+    in it, which most do not.
     """
 
     stream: str
     seq: int
     part: int
     pos: int
-    at_ms: int
-    subject: str
     command_id: bytes
     event: Event
+    meta: bytes
+
+    @property
+    def at_ms(self) -> int:
+        """The recorded time. Raises CannotApply where the meta is damaged."""
+        return _recorded_by(self.meta)[0]
+
+    @property
+    def subject(self) -> str:
+        """Who asked for the command. Raises CannotApply where the meta is damaged."""
+        return _recorded_by(self.meta)[1]
+
+
+@lru_cache(maxsize=64)
+def _recorded_by(meta: bytes) -> tuple[int, str]:
+    """The events of one command share their meta."""
+    try:
+        return recorded_by(meta)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise CannotApply("undecodable", f"{type(error).__name__} in the meta of the event") from error
 
 
 class Insert(Struct, frozen=True):

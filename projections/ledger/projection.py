@@ -47,7 +47,7 @@ def described(mismatch: Mismatch) -> str:
 
 def changes(postings: Postings, recorded: Recorded) -> list[Change]:
     """The rows of postings that take effect at an event."""
-    part, pos, currency = recorded.part, recorded.pos, postings.currency
+    part, pos, at_ms, currency = recorded.part, recorded.pos, recorded.at_ms, postings.currency
     made: list[Change] = []
     moved: dict[str, int] = {}
     for n, e in enumerate(postings.entries):
@@ -57,7 +57,7 @@ def changes(postings: Postings, recorded: Recorded) -> list[Change]:
             "part": part,
             "pos": pos,
             "n": n,
-            "at_ms": recorded.at_ms,
+            "at_ms": at_ms,
             "stream": recorded.stream,
             "seq": e.seq,
             "hand_id": e.hand_id or None,

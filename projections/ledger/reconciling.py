@@ -146,7 +146,7 @@ class _PartFold:
         stream = stored.stream
         if stored.type not in _POSTED_TAGS or not stream.startswith(LEDGER.streams):
             return
-        recorded = Entry(stored, decode).recorded()
+        recorded = Entry(stored, stream, stored.type, decode).recorded()
         self._heard(recorded)
         before = self._states.get(stream, LEDGER.initial)
         if stream in self.waiting:

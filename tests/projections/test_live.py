@@ -128,17 +128,17 @@ async def test_the_lobby_hears_of_each_change(bench: Bench) -> None:
 
 async def test_a_rebuild_repeats_no_message(bench: Bench) -> None:
     """What is in the log when the projector starts is not published, though a projection has all of it to apply."""
-    await bench.world.append(evening(1), evening(2))
-    async with heard(bench.redis_url, table_channel(ONE), LOBBY) as messages:
+    mine = table_id(901), table_id(902)  # other workers publish of theirs on the same server
+    await bench.world.append(evening(901), evening(902))
+    async with heard(bench.redis_url, *map(table_channel, mine), LOBBY) as messages:
         async with bench.projecting():
             await bench.caught_up()
             await asyncio.sleep(0.3)
-        assert messages == []
         late = counting("late")
         async with bench.projecting((late,)):
             await bench.caught_up((late,))
             await asyncio.sleep(0.3)
-        assert messages == []
+    assert [m for m in messages if any(table.encode() in m.data for table in mine)] == []
 
 
 async def test_play_and_projections_go_on_without_redis(bench: Bench) -> None:

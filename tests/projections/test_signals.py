@@ -10,6 +10,7 @@ import pytest
 
 from domain.consequences import void
 from domain.events import CardsDealt, Event
+from infra.meta import Meta, encode_meta
 from projections.engine.types import Add, Change, Recorded
 from projections.paging import BadCursor, cursor_of
 from projections.signals import DEFINITIONS, KINDS, SIGNALS, Signal, signals
@@ -46,10 +47,9 @@ class Watch:
                     seq=self.seq,
                     part=1,
                     pos=self.seq,
-                    at_ms=at_ms,
-                    subject="anna",
                     command_id=self.commands.to_bytes(16),
                     event=event,
+                    meta=encode_meta(Meta(at_ms, "anna", "player", "player", "00" * 32)),
                 )
                 self.state, changes = step(self.state, recorded)
                 self.changes += changes

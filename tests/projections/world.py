@@ -13,7 +13,7 @@ from domain.events import Event
 from domain.options import GameName
 from infra.codec import Codec
 from infra.entropy import SystemEntropy
-from infra.meta import Meta, decode_meta, encode_meta
+from infra.meta import Meta, encode_meta
 from infra.sealing import Sealer
 from infra.store import GENESIS, Append, Appended, EventStore, NewEvent, StreamAppend
 from projections.engine.types import Recorded
@@ -97,10 +97,9 @@ class World:
                         seq=stored.seq,
                         part=stored.part,
                         pos=stored.pos,
-                        at_ms=decode_meta(stored.meta).at_ms,
-                        subject="anna",
                         command_id=stored.command_id,
                         event=self.codec.decode_public(stored),
+                        meta=stored.meta,
                     )
                 )
         return found
