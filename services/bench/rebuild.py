@@ -1,4 +1,7 @@
-"""`khrap bench rebuild`: the ledger built anew from a long log, beside a bare reader of it. DESIGN "Projections"."""
+"""`khrap bench rebuild`: the ledger built anew from a long log, beside a bare reader of it; and the status of all.
+
+Source: DESIGN "Projections".
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import msgspec
 
 from infra.faults import Fault
 from infra.plain_reader import read_and_decode
+from infra.projection_store import ProjectionReader
 from infra.settings import Settings
 from services.bench.common import Report, machine, median, temporary_home
 from services.bench.longlog import make_log
@@ -21,6 +25,9 @@ from services.processes import environment
 PROCESSES = (1, 2)
 ROUNDS = 3
 """Ours and the reference take turns, so that both meet the same machine: the ratio is the median of the turns'."""
+
+ASKED = 50
+"""So many times for the status."""
 
 Progress = Callable[[int, int | None, str], None]
 
@@ -41,6 +48,9 @@ async def bench_rebuild(
             for count in processes:
                 progress(0, None, f"rebuilding with {count}")
                 rows.append(await _case(core, settings, there, count, rounds))
+            progress(0, None, "building all, to ask for their status")
+            await _run(settings, "rebuild", "--all", "--processes", str(max(processes)), "--json")
+            rows.append(await _status(core, there))
     return Report("rebuild", machine(), tuple(rows), {row["case"]: row["ratio"] for row in rows})
 
 
@@ -60,6 +70,29 @@ async def _case(core: Core, settings: Settings, events: int, processes: int, rou
         "reference_per_s": round(median(reference)),
         "ratio": round(median([one / other for one, other in zip(ours, reference, strict=True)]), 3),
         "reference": "psycopg, msgspec",
+    }
+
+
+async def _status(core: Core, events: int) -> dict[str, Any]:
+    """How long the status of all projections takes, beside a question to Postgres that reads nothing."""
+    ours, reference, standings = [], [], []
+    async with ProjectionReader(core.addresses.application) as reader:
+        for _ in range(ASKED):
+            began = time.perf_counter()
+            await core.store.log_id()
+            asked = time.perf_counter()
+            standings = await reader.standings()
+            reference.append((asked - began) * 1e3)
+            ours.append((time.perf_counter() - asked) * 1e3)
+    assert all(each.lag_events == 0 for each in standings), standings
+    return {
+        "case": "status",
+        "projections": len(standings),
+        "events": events,
+        "p50_ms": round(median(ours), 2),
+        "reference_p50_ms": round(median(reference), 2),
+        "ratio": round(median(reference) / median(ours), 3),
+        "reference": "one row from Postgres",
     }
 
 

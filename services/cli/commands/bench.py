@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -81,7 +82,7 @@ def rebuild(
     events: Annotated[int, typer.Option(min=1_000, help="How many events the log has.")] = 1_000_000,
     as_json: AsJson = False,
 ) -> None:
-    """The ledger built anew from a long log by one process and by two, beside a bare reader of the same rows."""
+    """The ledger built anew from a long log, beside a bare reader of its rows; and the status of all projections."""
     from services.bench.rebuild import bench_rebuild
 
     _report("rebuild", lambda progress: bench_rebuild(events=events, progress=progress), as_json)
@@ -114,10 +115,10 @@ def _report(name: str, bench: Callable[[Progress], Awaitable[Report]], as_json: 
     if as_json:
         output.print_json(report)
         return
-    numbers = [column for column in report.rows[0] if isinstance(report.rows[0][column], int | float)]
-    output.print_table(
-        list(report.rows[0]), ([_text(each) for each in row.values()] for row in report.rows), numbers=numbers
-    )
+    for columns, alike in groupby(report.rows, key=list):
+        rows = list(alike)
+        numbers = [column for column in columns if isinstance(rows[0][column], int | float)]
+        output.print_table(columns, ([_text(each) for each in row.values()] for row in rows), numbers=numbers)
     for case, ratio in report.ratio.items():
         print(f"{case}: {ratio:.2f} × the reference")
 
