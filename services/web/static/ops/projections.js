@@ -11,7 +11,8 @@ function Generation({ seen, projection }) {
   const lately = rate(seen, (s) => s.projections.find((p) => p.generation === generation)?.position);
   const speed = lately === null ? projection.rate : lately;
   const growing = rate(seen, (s) => s.log_events) ?? 0;
-  const left = behind > 0 && speed > growing ? (1000 * behind) / (speed - growing) : null;
+  // What is under way for less than a second is no work that is left.
+  const left = behind > 0 && lag >= 1000 && speed > growing ? (1000 * behind) / (speed - growing) : null;
   const share = head === 0 ? 100 : Math.min(100, Math.floor((100 * position) / head));
   const cell = (column, content, extra = "") =>
     html`<td role="cell" class=${extra} data-label=${t(`projections.${column}`)}>${content}</td>`;
