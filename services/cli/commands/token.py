@@ -21,6 +21,9 @@ def token(
         bool, typer.Option("--link", help="A sign-in link for a browser in its place: good once, for two minutes.")
     ] = False,
     page: Annotated[str, typer.Option(help="The page that the link opens, such as /hands/ID#step=12.")] = "/",
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="The service's port, for the link; KHRAP_PORT.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a bearer token, or a sign-in link. With embedded servers only: elsewhere your own issuer signs them."""
@@ -37,7 +40,7 @@ def token(
         signer = Signer(load_keys(settings), SystemClock(), SystemEntropy())
         if link:
             lifetime_s = CODE_S
-            name, signed = "link", _link(settings.host, settings.port, page, signer.code(subject, role))
+            name, signed = "link", _link(settings.host, port or settings.port, page, signer.code(subject, role))
         else:
             lifetime_s = round(hours * 3_600)
             name, signed = "token", signer.bearer(subject, role, lifetime_s)
@@ -55,7 +58,7 @@ def _link(host: str, port: int, page: str, code: str) -> str:
         raise typer.BadParameter("a path of this service, with one / before it, such as /review", param_hint="--page")
     if port == 0:
         raise typer.BadParameter(
-            "KHRAP_PORT is 0: the service takes any port, so no link is certain", param_hint="--link"
+            "KHRAP_PORT is 0: the service takes any port; name the one that it took by --port", param_hint="--link"
         )
     shown = f"[{host}]" if ":" in host else host
     if host in (str(IPv4Address(0)), str(IPv6Address(0))):  # every address of the machine: this one is at hand

@@ -79,6 +79,9 @@ def test_a_link_opens_a_page_and_its_code_is_behind_the_hash(khrap: Khrap, monke
     for host, shown in (("0.0.0.0", "127.0.0.1"), ("::", "127.0.0.1"), ("::1", "[::1]"), ("10.1.2.3", "10.1.2.3")):
         monkeypatch.setenv("KHRAP_HOST", host)
         assert khrap("token", *who, "--link").out.startswith(f"http://{shown}:8123/#code="), host
+    monkeypatch.setenv("KHRAP_PORT", "0")
+    assert "name the one that it took by --port" in khrap("token", *who, "--link").err
+    assert khrap("token", *who, "--link", "--port", "8391").out.startswith("http://10.1.2.3:8391/#code=")
 
 
 @pytest.mark.parametrize(
