@@ -19,8 +19,8 @@ from domain.ledger import POSTED, Book, accounts
 from domain.table import Table
 from infra.projection_store import ProjectionReader
 from infra.store import EventStore, StoredEvent
-from projections.engine.log import Decode, Entry
-from projections.engine.types import Add, CannotApply, Insert, Recorded
+from projections.engine.log import KNOWN, Decode, Entry
+from projections.engine.types import Add, CannotApply, Insert
 from projections.ledger.projection import LEDGER, NAME, step
 from projections.ledger.reads import HERE, PostedEntry
 
@@ -30,7 +30,7 @@ CHUNK = 5_000
 Money = dict[tuple[str, str], int]
 """(account, currency) → minor units."""
 
-_POSTED_TAGS = frozenset(str(event.__struct_config__.tag) for event in POSTED)
+_PASSED_OVER = KNOWN - {str(event.__struct_config__.tag) for event in POSTED}
 _IN_HAND = frozenset(HANDLERS) - {HandSettled, HandVoided}
 """Events that leave purses and the carried bank of a table as before the hand."""
 
@@ -138,16 +138,22 @@ class _PartFold:
         self.waiting: dict[str, Waiting] = {}
         self._states: dict[str, Book] = {}
         self._onward: dict[str, Book] = {}
+        self._unreadable: set[str] = set()
         self._accounts: dict[str, account_streams.Account] = {}
-        self._tables: dict[str, list[Recorded]] = {}
+        self._tables: dict[str, list[tuple[Event, int]]] = {}
 
     def take(self, stored: StoredEvent, decode: Decode) -> None:
         """The next event of the part."""
         stream = stored.stream
-        if stored.type not in _POSTED_TAGS or not stream.startswith(LEDGER.streams):
+        if stored.type in _PASSED_OVER or not stream.startswith(LEDGER.streams) or stream in self._unreadable:
             return
-        recorded = Entry(stored, stream, stored.type, decode).recorded()
-        self._heard(recorded)
+        try:
+            recorded = Entry(stored, stream, stored.type, decode).recorded()
+            self._heard(stream, recorded.event, recorded.at_ms)
+        except CannotApply as problem:
+            self.waiting.setdefault(stream, Waiting(stream, stored.seq, str(problem)))
+            self._unreadable.add(stream)
+            return
         before = self._states.get(stream, LEDGER.initial)
         if stream in self.waiting:
             if stream not in self._onward:
@@ -171,15 +177,14 @@ class _PartFold:
                 key = change.key["account"], change.key["currency"]
                 self.balances[key] = self.balances.get(key, 0) + change.amounts["balance"]
 
-    def _heard(self, recorded: Recorded) -> None:
+    def _heard(self, stream: str, event: Event, at_ms: int) -> None:
         """What the stream itself says: an account's balance, a table's events since its last full state."""
-        event, stream = recorded.event, recorded.stream
         if isinstance(event, AccountEvent):
             self._accounts[stream] = account_streams.evolve(self._accounts.get(stream), event)
         elif type(event) in OPENINGS:
-            self._tables[stream] = [recorded]
+            self._tables[stream] = [(event, at_ms)]
         elif type(event) not in _IN_HAND:
-            self._tables[stream].append(recorded)
+            self._tables[stream].append((event, at_ms))
 
     def said_by_accounts(self) -> dict[tuple[str, str], tuple[int, str]]:
         """(account, currency) → the balance that the account's stream says, and the stream."""
@@ -197,11 +202,10 @@ class _PartFold:
         return said
 
 
-def _folded(events: list[Recorded]) -> Table:
+def _folded(events: list[tuple[Event, int]]) -> Table:
     table: Table | None = None
-    for recorded in events:
-        event: Event = recorded.event
-        table = tables.evolve(table, event, recorded.at_ms)
+    for event, at_ms in events:
+        table = tables.evolve(table, event, at_ms)
     assert table is not None
     return table
 
