@@ -16,19 +16,26 @@ import msgspec
 from msgspec import Struct, defstruct
 
 from domain.events import EVENTS, SECRETS, Event
+from infra.faults import Fault
 from infra.sealing import Sealer
 from infra.store import NewEvent, StoredEvent
 
 Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class UnknownEvent(Exception):
+BROKEN = msgspec.MsgspecError, UnicodeDecodeError
+"""What a body that no program wrote raises."""
+
+
+class UnknownEvent(Fault):
     """A stored type and version that this program does not know: written by a newer one."""
 
-    def __init__(self, type_: str, version: int) -> None:
-        super().__init__(f"event type {type_!r} version {version} is not known to this program; upgrade it")
-        self.type = type_
-        self.version = version
+    def __init__(self, stored: StoredEvent) -> None:
+        super().__init__(
+            "event_unknown",
+            f"event {stored.seq} of {stored.stream} is of type {stored.type!r} version {stored.version}, "
+            "which is not known to this program; upgrade it",
+        )
 
 
 class _Form:
@@ -115,16 +122,19 @@ class Codec:
         return NewEvent(form.tag, form.event.VERSION, body, meta)
 
     def decode(self, stored: StoredEvent) -> Event:
-        """The event with its secrets. Raises UnknownEvent, Fault(`seal_broken`) or msgspec.DecodeError."""
-        form, text = self._opened(stored)
-        event: Event = form.decoder.decode(text)
+        """The event with its secrets. Raises Fault: UnknownEvent, `seal_broken`, `event_broken`."""
+        try:
+            form, text = self._opened(stored)
+            event: Event = form.decoder.decode(text)
+        except BROKEN as error:
+            raise _broken(stored, error) from error
         return event
 
     def decode_all(self, stored: Sequence[StoredEvent]) -> list[Event]:
         """As `decode`, of many events: one text of all is decoded in two thirds of the time."""
         plain = self._without_secrets
         texts = [each.body if (each.type, each.version) in plain else self._opened(each)[1] for each in stored]
-        with suppress(msgspec.DecodeError):
+        with suppress(*BROKEN):
             events = self._decoder_of_all.decode(b"[" + b",".join(texts) + b"]")
             if len(events) == len(stored):
                 return events
@@ -144,12 +154,15 @@ class Codec:
         return form, body
 
     def decode_public(self, stored: StoredEvent) -> Event:
-        """The event with its secret fields empty; needs no key. Raises UnknownEvent or msgspec.DecodeError."""
+        """The event with its secret fields empty; needs no key. Raises Fault: UnknownEvent, `event_broken`."""
         form = self._by_type.get((stored.type, stored.version))
         body = stored.body
-        if form is None:
-            form, body = self._lifted(stored)
-        event: Event = form.decoder.decode(body)
+        try:
+            if form is None:
+                form, body = self._lifted(stored)
+            event: Event = form.decoder.decode(body)
+        except BROKEN as error:
+            raise _broken(stored, error) from error
         return event
 
     def _lifted(self, stored: StoredEvent) -> tuple[_Form, bytes]:
@@ -159,10 +172,14 @@ class Codec:
         while (stored.type, version) not in self._by_type:
             upcaster = self._upcasters.get((stored.type, version))
             if upcaster is None:
-                raise UnknownEvent(stored.type, stored.version)
+                raise UnknownEvent(stored)
             fields = upcaster(fields or msgspec.json.decode(stored.body))
             version += 1
         return self._by_type[stored.type, version], self._encoder.encode(fields)
+
+
+def _broken(stored: StoredEvent, error: Exception) -> Fault:
+    return Fault("event_broken", f"event {stored.seq} of {stored.stream} cannot be read: {error}")
 
 
 def _hand_of(event: Event) -> str:

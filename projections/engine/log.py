@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from domain.events import EVENTS, Event
 from infra.codec import UnknownEvent
+from infra.faults import Fault
 from infra.store import EventStore, StoredEvent, StoreGap
 from projections.engine.types import CannotApply, Recorded
 
@@ -65,7 +66,9 @@ class Entry(Struct, eq=False, gc=False):
                 stored.meta,
             )
         except UnknownEvent as error:
-            return CannotApply("unknown_event", str(error))
+            return CannotApply("unknown_event", error.detail)
+        except Fault as fault:
+            return CannotApply("undecodable", fault.detail)
         except Exception as error:  # noqa: BLE001  # whatever a damaged body raises, the stream waits and the part goes on
             return CannotApply("undecodable", f"{type(error).__name__} in {stored.type} {stored.version}")
 

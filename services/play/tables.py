@@ -6,14 +6,11 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 
-from msgspec import MsgspecError
-
 from domain.commands import Fresh
-from domain.events import OPENINGS, Event
+from domain.events import OPENINGS
 from domain.evolve import evolve
 from domain.table import Table
-from infra.codec import Codec, UnknownEvent
-from infra.faults import Fault
+from infra.codec import Codec
 from infra.meta import decode_meta
 from infra.store import EventStore, StoredEvent
 from services.play.types import Step
@@ -126,19 +123,11 @@ class Tables:
         """The steps of stored events. Raises Fault, one of `UNREADABLE`."""
         steps = []
         for record in stored:
-            event = self._decode(record)
+            event = self._codec.decode(record)
             at_ms = decode_meta(record.meta).at_ms
             table = evolve(table, event, at_ms)
             steps.append(Step(record.seq, at_ms, event, table))
         return steps
-
-    def _decode(self, record: StoredEvent) -> Event:
-        try:
-            return self._codec.decode(record)
-        except UnknownEvent as error:
-            raise Fault("event_unknown", f"event {record.seq} of {record.stream}: {error}") from error
-        except MsgspecError as error:
-            raise Fault("event_broken", f"event {record.seq} of {record.stream} cannot be read: {error}") from error
 
 
 class _Held:

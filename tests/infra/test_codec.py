@@ -69,13 +69,14 @@ def test_many_events_are_read_as_one_by_one(codec: Codec) -> None:
 @pytest.mark.parametrize("broken", [b"{", b"1", b"null"], ids=["half", "number", "null"])
 def test_of_many_events_the_broken_one_is_named(codec: Codec, broken: bytes) -> None:
     good = stored(codec, golden.sample_of(CardPlayed))
-    with pytest.raises(msgspec.DecodeError):
-        codec.decode_all([good, msgspec.structs.replace(good, body=broken), good])
+    bad = msgspec.structs.replace(good, seq=good.seq + 1, body=broken)
+    with pytest.raises(Fault, match=f"event_broken: event {bad.seq} of"):
+        codec.decode_all([good, bad, good])
 
 
 def test_what_was_altered_into_two_events_is_not_read_as_two(codec: Codec) -> None:
     good = stored(codec, golden.sample_of(CardPlayed))
-    with pytest.raises(msgspec.DecodeError):
+    with pytest.raises(Fault, match="event_broken"):
         codec.decode_all([good, msgspec.structs.replace(good, body=good.body + b"," + good.body)])
 
 
@@ -125,6 +126,14 @@ def test_what_a_newer_program_wrote_is_told(codec: Codec, changed: dict[str, Any
     given = msgspec.structs.replace(stored(codec, golden.sample_of(CardPlayed)), **changed)
     for decode in (codec.decode, codec.decode_public):
         with pytest.raises(UnknownEvent, match="not known to this program"):
+            decode(given)
+
+
+@pytest.mark.parametrize("body", [b"", b'{"type":"card_played"', b'{"type":"card_played"}', b'{"type":"\xff"}'])
+def test_a_body_that_no_program_wrote_is_told_by_its_place(codec: Codec, body: bytes) -> None:
+    given = msgspec.structs.replace(stored(codec, golden.sample_of(CardPlayed)), body=body)
+    for decode in (codec.decode, codec.decode_public, lambda each: codec.decode_all([each])):
+        with pytest.raises(Fault, match=f"event_broken: event {given.seq} of {given.stream} cannot be read"):
             decode(given)
 
 
