@@ -1,12 +1,16 @@
-"""Checks a dispute bundle (`khrap-bundle/1`) of one hand, without the service that made it.
+"""Checks a dispute bundle (`khrap-bundle/1`) of one hand, without the service that made it; or that a log only grew.
 
     python bundle_verifier.py BUNDLE [--key KEY] [--json]
+    python bundle_verifier.py CONSISTENCY [--key KEY] [--kept CHECKPOINTS] [--json]
 
-This file stands alone. With Python's standard library it checks the chain of events, the proofs that they are in the
-log that a checkpoint sealed, the hand's key, and the shuffle; where the package `cryptography` is there also the
-checkpoint's signature and the sealed cards, and where khrap's package `domain` is there too the result by the rules and
-the ledger's entries. KEY is the service's public key as you had it from elsewhere: 64 hex digits, or a file with them.
-Without it the signature is not checked: anyone can sign a bundle with a key of his own.
+This file stands alone. With Python's standard library it checks of a bundle the chain of events, the proofs that they
+are in the log that a checkpoint sealed, the hand's key, and the shuffle; where the package `cryptography` is there also
+the checkpoint's signature and the sealed cards, and where khrap's package `domain` is there too the result by the rules
+and the ledger's entries. KEY is the service's public key as you had it from elsewhere: 64 hex digits, or a file with
+them. Without it the signature is not checked: anyone can sign a bundle with a key of his own.
+
+Of a proof of consistency (`khrap-consistency/1`) it checks that the later of two checkpoints seals all that the earlier
+one sealed, unchanged. CHECKPOINTS is a file with the earlier one, as you kept it.
 
 Exit code 0: all is right. 1: something is wrong, and it is said where. 2: the file cannot be read. 3: nothing is wrong,
 and something was not checked, and it is said why.
@@ -26,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "khrap-bundle/1"
+GROWTH = "khrap-consistency/1"
 HEX_KEY = re.compile("[0-9a-fA-F]{64}")
 OK, FAILED, NOT_CHECKED = "ok", "failed", "not checked"
 EXIT_CODES = {OK: 0, FAILED: 1, NOT_CHECKED: 3}
@@ -44,6 +49,8 @@ CHECKS = (
     "rules",
     "ledger",
 )
+
+GROWTH_CHECKS = ("form", "first", "second", "order", "growth", "signatures", "kept")
 
 Found = tuple[str, str, str]
 """The check, what came of it (`ok`, `failed`, `not checked`), and where and why."""
@@ -71,28 +78,19 @@ class Missing(Exception):
     """Why something cannot be checked."""
 
 
-def check(data: bytes, key: str | None = None) -> list[Found]:
-    """Check a bundle. `key` is the service's public key (hex) as known from elsewhere. One line a check, in order."""
+def check(data: bytes, key: str | None = None, kept: bytes | None = None) -> list[Found]:
+    """Check a bundle or a proof of consistency. One line a check, in order.
+
+    `key` is the service's public key (hex) as known from elsewhere, `kept` a file with the first checkpoint.
+    """
     try:
-        bundle = parse(data)
+        given = parse(data)
     except (Wrong, RecursionError) as wrong:
-        left = [(name, NOT_CHECKED, "the file has not the form of a bundle") for name in CHECKS[1:]]
+        names = GROWTH_CHECKS if GROWTH.encode() in data else CHECKS
+        left = [(name, NOT_CHECKED, "the file has not the form that it should have") for name in names[1:]]
         return [("form", FAILED, plain(str(wrong))), *left]
-    found: list[Found] = [("form", OK, FORMAT)]
-    opened = Opened(bundle)
-    steps: dict[str, Callable[[], str]] = {
-        "hand": lambda: check_hand(bundle),
-        "chain": lambda: check_chain(bundle),
-        "proofs": lambda: check_proofs(bundle),
-        "checkpoint": lambda: check_checkpoint(bundle["checkpoint"]),
-        "signature": lambda: check_signature(bundle["checkpoint"], key),
-        "hand key": lambda: check_hand_key(bundle),
-        "sealed cards": opened.check,
-        "shuffle": lambda: check_shuffle(bundle),
-        "dealt cards": lambda: check_dealt(bundle, opened),
-        "rules": lambda: check_rules(bundle, opened),
-        "ledger": lambda: check_ledger(bundle, opened),
-    }
+    found: list[Found] = [("form", OK, given["format"])]
+    steps = bundle_steps(given, key) if given["format"] == FORMAT else growth_steps(given, key, kept)
     for name, step in steps.items():
         try:
             found.append((name, OK, plain(step())))
@@ -101,8 +99,41 @@ def check(data: bytes, key: str | None = None) -> list[Found]:
         except Missing as missing:
             found.append((name, NOT_CHECKED, plain(str(missing))))
         except BROKEN as error:
-            found.append((name, FAILED, plain(f"the bundle holds what no hand can have: {error!r:.200}")))
+            found.append((name, FAILED, plain(f"the file holds what cannot be: {error!r:.200}")))
     return found
+
+
+Steps = dict[str, Callable[[], str]]
+
+
+def bundle_steps(bundle: Json, key: str | None) -> Steps:
+    """The checks of a bundle."""
+    opened = Opened(bundle)
+    return {
+        "hand": lambda: check_hand(bundle),
+        "chain": lambda: check_chain(bundle),
+        "proofs": lambda: check_proofs(bundle),
+        "checkpoint": lambda: check_checkpoint(bundle["checkpoint"], "checkpoint"),
+        "signature": lambda: check_signature(bundle["checkpoint"], "checkpoint", key),
+        "hand key": lambda: check_hand_key(bundle),
+        "sealed cards": opened.check,
+        "shuffle": lambda: check_shuffle(bundle),
+        "dealt cards": lambda: check_dealt(bundle, opened),
+        "rules": lambda: check_rules(bundle, opened),
+        "ledger": lambda: check_ledger(bundle, opened),
+    }
+
+
+def growth_steps(given: Json, key: str | None, kept: bytes | None) -> Steps:
+    """The checks of a proof of consistency."""
+    return {
+        "first": lambda: check_checkpoint(given["first"], "first"),
+        "second": lambda: check_checkpoint(given["second"], "second"),
+        "order": lambda: check_order(given),
+        "growth": lambda: check_growth(given),
+        "signatures": lambda: check_signatures(given, key),
+        "kept": lambda: check_kept(given["first"], kept),
+    }
 
 
 def plain(text: str) -> str:
@@ -182,10 +213,26 @@ BUNDLE = {
     },
     "checkpoint": CHECKPOINT,
 }
+CONSISTENCY = {
+    "format": Text(GROWTH),
+    "first": CHECKPOINT,
+    "second": CHECKPOINT,
+    "paths": [{"part": int, "path": [HEX_32]}],
+}
 
 
 def parse(data: bytes) -> Json:
-    """The bundle, which has all its fields and no others. Raises Wrong."""
+    """The bundle, or the proof of consistency, which has all its fields and no others. Raises Wrong."""
+    given = read_json(data)
+    is_growth = isinstance(given, dict) and given.get("format") == GROWTH
+    fits(given, CONSISTENCY if is_growth else BUNDLE, "")
+    if not is_growth and not given["events"]:
+        raise Wrong("events: none")
+    return given
+
+
+def read_json(data: bytes) -> Json:
+    """JSON in which no name stands twice in one object. Raises Wrong."""
 
     def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
@@ -194,13 +241,9 @@ def parse(data: bytes) -> Json:
         return found
 
     try:
-        bundle = json.loads(data.decode(), object_pairs_hook=once)
+        return json.loads(data.decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise Wrong(f"not JSON: {error}") from None
-    fits(bundle, BUNDLE, "")
-    if not bundle["events"]:
-        raise Wrong("events: none")
-    return bundle
 
 
 def fits(value: Json, shape: Json, place: str) -> None:
@@ -213,7 +256,7 @@ def fits(value: Json, shape: Json, place: str) -> None:
             if name not in value:
                 raise Wrong(f"{at}: missing")
             if name not in shape:
-                raise Wrong(f"{at}: not a field of {FORMAT}")
+                raise Wrong(f"{at}: not a field of this format")
             fits(value[name], shape[name], at)
     elif isinstance(shape, list):
         if not isinstance(value, list):
@@ -395,17 +438,17 @@ def check_proofs(bundle: Json) -> str:
 # --- checkpoint, signature, key
 
 
-def check_checkpoint(checkpoint: Json) -> str:
+def check_checkpoint(checkpoint: Json, place: str) -> str:
     """Its hash follows from what it says."""
     sealed = b""
     last = -1
     for number, tree in enumerate(checkpoint["sealed"]):
         if not last < tree["part"] < checkpoint["parts"] <= 32_767 or tree["size"] < 1:
-            raise Wrong(f"checkpoint.sealed[{number}]: not a part with events, in order")
+            raise Wrong(f"{place}.sealed[{number}]: not a part with events, in order")
         last = tree["part"]
         sealed += tree["part"].to_bytes(2, "big") + tree["size"].to_bytes(8, "big") + bytes.fromhex(tree["root"])
     sealed_hash = sha256(b"khrap-sealed/1\x00" + sealed).hexdigest()
-    same("checkpoint.sealed_hash", checkpoint["sealed_hash"], sealed_hash, "the hash over its parts")
+    same(f"{place}.sealed_hash", checkpoint["sealed_hash"], sealed_hash, "the hash over its parts")
     content = (
         b"khrap-checkpoint/1\x00",
         checkpoint["number"].to_bytes(8, "big"),
@@ -415,14 +458,14 @@ def check_checkpoint(checkpoint: Json) -> str:
         bytes.fromhex(sealed_hash),
         bytes.fromhex(checkpoint["key"]),
     )
-    same("checkpoint.hash", checkpoint["hash"], sha256(b"".join(content)).hexdigest(), "the hash of its fields")
+    same(f"{place}.hash", checkpoint["hash"], sha256(b"".join(content)).hexdigest(), "the hash of its fields")
     return f"checkpoint {checkpoint['number']} of {checkpoint['at']}, hash {checkpoint['hash']}"
 
 
-def check_signature(checkpoint: Json, key: str | None) -> str:
+def check_signature(checkpoint: Json, place: str, key: str | None) -> str:
     """It is signed, with the service's key."""
     if key is not None:
-        same("checkpoint.key", checkpoint["key"], key.strip().lower(), "the key that you gave")
+        same(f"{place}.key", checkpoint["key"], key.strip().lower(), "the key that you gave")
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -432,7 +475,7 @@ def check_signature(checkpoint: Json, key: str | None) -> str:
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(checkpoint["key"]))
         public.verify(bytes.fromhex(checkpoint["signature"]), bytes.fromhex(checkpoint["hash"]))
     except (InvalidSignature, ValueError):
-        raise Wrong("checkpoint.signature: not that of checkpoint.key under checkpoint.hash") from None
+        raise Wrong(f"{place}.signature: not that of {place}.key under {place}.hash") from None
     if key is None:
         raise Missing(
             f"by the key {checkpoint['key']}, which anyone may have made: give the service's with --key, as you had it "
@@ -659,34 +702,157 @@ def check_ledger(bundle: Json, opened: Opened) -> str:
     return f"{len(ours)} entries, the amounts {sum(each['amount'] for each in ours)} in all"
 
 
+# --- that a log only grew
+
+
+def consistent(first: int, second: int, path: list[bytes], first_root: bytes, second_root: bytes) -> bool:
+    """RFC 9162, section 2.1.4.2: whether the path proves that the tree of `first` leaves begins that of `second`."""
+    if first == second:
+        return not path and first_root == second_root
+    if not 0 < first < second or not path:
+        return False
+    hashes = path if first & (first - 1) else [first_root, *path]
+    number, last = first - 1, second - 1
+    while number & 1:
+        number >>= 1
+        last >>= 1
+    old = new = hashes[0]
+    for other in hashes[1:]:
+        if last == 0:
+            return False
+        if number & 1 or number == last:
+            old, new = (sha256(b"\x01" + other + each).digest() for each in (old, new))
+            while not number & 1 and number:
+                number >>= 1
+                last >>= 1
+        else:
+            new = sha256(b"\x01" + new + other).digest()
+        number >>= 1
+        last >>= 1
+    return last == 0 and (old, new) == (first_root, second_root)
+
+
+def check_order(given: Json) -> str:
+    """The second checkpoint is not before the first, and of the same log."""
+    first, second = given["first"], given["second"]
+    same("second.parts", second["parts"], first["parts"], "as many as at first.parts")
+    if second["number"] < first["number"] or second["at"] < first["at"]:
+        raise Wrong("second: earlier than first, by its number or its time")
+    if second["number"] == first["number"]:
+        same("second.hash", second["hash"], first["hash"], "that of first, which has the same number")
+    if second["number"] == first["number"] + 1:
+        same("second.previous", second["previous"], first["hash"], "first.hash, the checkpoint before it")
+    return f"checkpoint {first['number']} of {first['at']}, then {second['number']} of {second['at']}"
+
+
+def check_growth(given: Json) -> str:
+    """Every part's tree as the first checkpoint sealed it is the beginning of the same part's in the second."""
+    trees = {each["part"]: each for each in given["second"]["sealed"]}
+    paths = {each["part"]: [bytes.fromhex(hash_) for hash_ in each["path"]] for each in given["paths"]}
+    if len(paths) != len(given["paths"]):
+        raise Wrong("paths: a part stands twice")
+    for number, old in enumerate(given["first"]["sealed"]):
+        place = f"first.sealed[{number}] (part {old['part']}, {old['size']} events)"
+        new = trees.get(old["part"])
+        if new is None or new["size"] < old["size"]:
+            raise Wrong(f"{place}: the second checkpoint seals {0 if new is None else new['size']} events of this part")
+        roots = bytes.fromhex(old["root"]), bytes.fromhex(new["root"])
+        if not consistent(old["size"], new["size"], paths.pop(old["part"], []), *roots):
+            raise Wrong(f"{place}: not proven to be the beginning of the {new['size']} that the second seals")
+    if paths:
+        raise Wrong(f"paths: of part {min(paths)}, of which the first checkpoint seals nothing")
+    counts = [sum(tree["size"] for tree in given[name]["sealed"]) for name in ("first", "second")]
+    return f"the {counts[0]} events of the first are the beginning of the {counts[1]} of the second, part by part"
+
+
+def check_signatures(given: Json, key: str | None) -> str:
+    """Both are signed, with the service's key."""
+    same("second.key", given["second"]["key"], given["first"]["key"], "the key of the first")
+    missing: Missing | None = None
+    detail = ""
+    for name in ("first", "second"):
+        try:
+            detail = check_signature(given[name], name, key)
+        except Missing as error:
+            missing = error
+    if missing is not None:
+        raise missing
+    return detail
+
+
+def check_kept(first: Json, kept: bytes | None) -> str:
+    """The first checkpoint is the one that was kept."""
+    if kept is None:
+        raise Missing(
+            f"whether you know checkpoint {first['number']} as {first['hash']}: give what you kept with --kept"
+        )
+    hashes = {each["hash"] for each in kept_in(kept) if each.get("number") == first["number"]}
+    if not hashes:
+        raise Wrong(f"--kept: the file holds no checkpoint {first['number']}, with which the proof begins")
+    same("first.hash", [first["hash"]], sorted(hashes), "that of the checkpoint that you kept")
+    return f"checkpoint {first['number']} is the one that you kept"
+
+
+def kept_in(kept: bytes) -> list[Json]:
+    """The checkpoints of a file: one, one a line, or an answer of the API's list. Raises Wrong."""
+    try:
+        pieces = [read_json(kept)]
+    except Wrong:
+        try:
+            pieces = [read_json(line) for line in kept.splitlines() if line.strip()]
+        except Wrong as wrong:
+            raise Wrong(f"--kept: {wrong}") from None
+    found = []
+    for piece in pieces:
+        listed = piece.get("checkpoints", [piece]) if isinstance(piece, dict) else None
+        if not isinstance(listed, list) or not all(isinstance(c, dict) and type(c.get("hash")) is str for c in listed):
+            raise Wrong("--kept: not checkpoints (khrap-checkpoint/1): one, one a line, or a list of the API's")
+        found += listed
+    return found
+
+
 # --- the command
+
+
+USAGE = "usage: bundle_verifier.py FILE [--key KEY] [--kept CHECKPOINTS] [--json]"
 
 
 def main(arguments: list[str]) -> int:
     """Check the file that the arguments name, print what was found, and return the exit code."""
     as_json = "--json" in arguments
     left = [each for each in arguments if each != "--json"]
-    key = None
     try:
-        if "--key" in left:
-            at = left.index("--key")
-            if at + 1 == len(left):
-                raise ValueError("--key: its value is missing: 64 hex digits, or a file with them")
-            key = read_key(left[at + 1])
-            del left[at : at + 2]
+        given = option(left, "--key", "64 hex digits, or a file with them")
+        key = None if given is None else read_key(given)
+        file = option(left, "--kept", "a file of checkpoints")
+        kept = None if file is None else read(file)
         if len(left) != 1:
-            raise ValueError(f"one bundle's file is needed, and {len(left)} were named")
+            raise ValueError(
+                f"one file is needed, of a bundle or of a proof of consistency, and {len(left)} were named"
+            )
         data = read(left[0])
     except ValueError as error:
-        sys.stderr.write(f"error: {error}\nusage: bundle_verifier.py BUNDLE [--key KEY] [--json]\n")
+        sys.stderr.write(f"error: {error}\n{USAGE}\n")
         return UNREADABLE
-    found = check(data, key)
+    found = check(data, key, kept)
     if as_json:
         checks = [{"check": name, "state": state, "detail": detail} for name, state, detail in found]
         sys.stdout.write(json.dumps({"checks": checks, "exit_code": exit_code(found)}) + "\n")
     else:
         sys.stdout.write(told(found))
     return exit_code(found)
+
+
+def option(arguments: list[str], name: str, what: str) -> str | None:
+    """An option's value, taken out of the arguments; None without it. Raises ValueError."""
+    if name not in arguments:
+        return None
+    at = arguments.index(name)
+    if at + 1 == len(arguments):
+        raise ValueError(f"{name}: its value is missing: {what}")
+    value = arguments[at + 1]
+    del arguments[at : at + 2]
+    return value
 
 
 def read_key(given: str) -> str:

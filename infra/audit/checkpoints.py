@@ -14,6 +14,7 @@ from psycopg.errors import UniqueViolation
 
 from infra.audit import tiles
 from infra.audit.checkpoint import Checkpoint, SealedPart, pack, public_key, signed, unpack
+from infra.audit.growth import Growth
 from infra.faults import Fault
 from infra.store import merkle
 from infra.store.arrays import hashes, int2s, int8s
@@ -160,9 +161,9 @@ class Checkpoints:
                 part=part,
                 pos=pos,
                 size=size,
-                root=found[0, size],
+                root=found[part, (0, size)],
                 hash=leaves[pos],
-                path=tuple([found[r] for r in path]),
+                path=tuple([found[part, r] for r in path]),
             )
             for pos, path in paths.items()
         ]
@@ -174,14 +175,35 @@ class Checkpoints:
             raise NotSealed(f"first: a size from 1 to {second}, that of the second tree")
         path = merkle.consistency(first, second)
         wanted: set[Range] = {(0, first), (0, second), *path}
-        found = await self._ask(lambda connection: tiles.subtrees(connection, part, wanted))
+        found = await self._ask(lambda connection: tiles.subtrees(connection, {part: wanted}))
         return Consistency(
             part=part,
             first=first,
             second=second,
-            first_root=found[0, first],
-            second_root=found[0, second],
-            path=tuple([found[r] for r in path]),
+            first_root=found[part, (0, first)],
+            second_root=found[part, (0, second)],
+            path=tuple([found[part, r] for r in path]),
+        )
+
+    async def growth(self, first: int, second: int | None = None) -> Growth:
+        """That the log of one checkpoint is the beginning of that of a later one, by default the newest.
+
+        Raises NotSealed where there is none of these numbers.
+        """
+        older = await self.get(first)
+        newer = await (self.latest() if second is None else self.get(second))
+        if older is None or newer is None:
+            raise NotSealed(f"there is no checkpoint {first if older is None else second}")
+        if newer.number < older.number:
+            raise NotSealed(f"first: a checkpoint from 1 to {newer.number}, which is the second")
+        sizes = {each.part: each.size for each in newer.sealed}
+        grown = [p for p in older.sealed if p.size < sizes.get(p.part, 0)]
+        paths = {p.part: merkle.consistency(p.size, sizes[p.part]) for p in grown}
+        found = await self._ask(lambda connection: tiles.subtrees(connection, paths))
+        return Growth(
+            first=older,
+            second=newer,
+            paths={part: tuple([found[part, r] for r in path]) for part, path in paths.items()},
         )
 
     async def _sealed(self, part: int, size: int | None) -> int:
@@ -236,8 +258,8 @@ async def _checkpoints(connection: AsyncConnection[Any], text: bytes, given: tup
 
 async def _proven(
     connection: AsyncConnection[Any], part: int, wanted: set[Range], positions: Sequence[int]
-) -> tuple[dict[Range, bytes], dict[int, bytes]]:
-    found = await tiles.subtrees(connection, part, wanted)
+) -> tuple[dict[tuple[int, Range], bytes], dict[int, bytes]]:
+    found = await tiles.subtrees(connection, {part: wanted})
     leaves: dict[int, bytes] = {}
     for pos in positions:
         async for _, (hash_,) in tiles.hashes(connection, {part: pos - 1}, {part: pos}):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from infra.faults import Fault
-from infra.store.arrays import int2s, int8s
+from infra.store.arrays import Binary, int2s, int8s
 from infra.store.merkle import TILE, TILE_BITS, Range, Tree, edge_of, joined, leaf_hash, perfect, whole
 
 SQL = Path(__file__).parent / "sql"
@@ -20,41 +20,39 @@ AT_ONCE = 50_000
 """So many events' hashes are read at a time."""
 
 
-async def subtrees(connection: AsyncConnection[Any], part: int, ranges: Iterable[Range]) -> dict[Range, bytes]:
-    """The roots of subtrees of a part's tree, all of them sealed. Raises Fault(`checkpoints_broken`)."""
-    wanted = set(ranges)
-    tiles = {(level, first >> TILE_BITS) for leaves in wanted for level, first, _ in perfect(leaves)}
-    events = sorted(n for level, n in tiles if level == 0)
-    above = sorted((level, n) for level, n in tiles if level)
-    nodes: dict[tuple[int, int], bytes] = {}
+async def subtrees(
+    connection: AsyncConnection[Any], wanted: Mapping[int, Iterable[Range]]
+) -> dict[tuple[int, Range], bytes]:
+    """The roots of subtrees of the parts' trees, all of them sealed. Raises Fault(`checkpoints_broken`)."""
+    ranges = {(part, leaves) for part, each in wanted.items() for leaves in each}
+    tiles = {(part, level, first >> TILE_BITS) for part, leaves in ranges for level, first, _ in perfect(leaves)}
+    events = sorted((part, n) for part, level, n in tiles if level == 0)
+    above = sorted(each for each in tiles if each[1])
+    nodes: dict[tuple[int, int, int], bytes] = {}
     if events:
-        rows = await _rows(
-            connection,
-            HASHES,
-            int2s([part] * len(events)),
-            int8s([n * TILE for n in events]),
-            int8s([(n + 1) * TILE for n in events]),
-        )
-        nodes |= {(0, pos - 1): leaf_hash(hash_) for _, pos, hash_ in rows}
+        parts, numbers = zip(*events, strict=True)
+        begin, end = _ends(numbers)
+        rows = await _rows(connection, HASHES, int2s(parts), begin, end)
+        nodes |= {(part, 0, pos - 1): leaf_hash(hash_) for part, pos, hash_ in rows}
     if above:
-        rows = await _rows(
-            connection,
-            NODES,
-            int2s([part] * len(above)),
-            int2s([level for level, _ in above]),
-            int8s([n * TILE for _, n in above]),
-            int8s([(n + 1) * TILE for _, n in above]),
-        )
-        nodes |= {(level, n): hash_ for _, level, n, hash_ in rows}
+        parts, levels, numbers = zip(*above, strict=True)
+        begin, end = _ends(numbers)
+        rows = await _rows(connection, NODES, int2s(parts), int2s(levels), begin, end)
+        nodes |= {(part, level, n): hash_ for part, level, n, hash_ in rows}
     try:
         return {
-            leaves: joined(
-                [whole([nodes[level, n] for n in range(first, end)]) for level, first, end in perfect(leaves)]
+            (part, leaves): joined(
+                [whole([nodes[part, level, n] for n in range(first, end)]) for level, first, end in perfect(leaves)]
             )
-            for leaves in wanted
+            for part, leaves in ranges
         }
     except KeyError as error:
-        raise _missing(part, *error.args[0]) from None
+        raise _missing(*error.args[0]) from None
+
+
+def _ends(tiles: Sequence[int]) -> tuple[Binary, Binary]:
+    """Where each tile begins, and where it ends."""
+    return int8s([n * TILE for n in tiles]), int8s([(n + 1) * TILE for n in tiles])
 
 
 async def trees(connection: AsyncConnection[Any], sizes: Mapping[int, int]) -> dict[int, Tree]:

@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 
 from infra.audit import NotSealed
 from infra.audit.checkpoint import CheckpointDocument, CheckpointHead, Hash, document, head_document, public_pem
+from infra.audit.growth import GrowthDocument, growth_document
 from services.api.examining import LOOK_REFUSALS, ended_hand, record_look
 from services.api.forms import HandId, Text
 from services.api.house import house
@@ -136,6 +137,31 @@ class AuditRoutes(Controller):
         return Response(document(found), headers=FOR_EVER)
 
     @get(
+        "/checkpoints/{number:int}/consistency",
+        opt=described(
+            Operation(
+                tag="audit",
+                summary="Prove that the log only grew since a checkpoint",
+                description=(
+                    "`khrap-consistency/1`, for `khrap audit check-consistency`: of all parts at once. `second` is a "
+                    "later checkpoint's number; left out, that of the newest one."
+                ),
+                rule=ANYONE,
+                answer=GrowthDocument,
+                problems=("not_found",),
+            )
+        ),
+    )
+    async def growth(
+        self, request: Incoming, number: CheckpointNumber, second: FromQuery[CheckpointNumber | None] = None
+    ) -> GrowthDocument:
+        """By the checkpoints' numbers."""
+        try:
+            return growth_document(await house(request).checkpoints.growth(number, second))
+        except NotSealed as error:
+            raise Rejection("not_found", str(error)) from None
+
+    @get(
         "/parts/{part:int}/inclusion",
         opt=described(
             Operation(
@@ -170,7 +196,7 @@ class AuditRoutes(Controller):
         opt=described(
             Operation(
                 tag="audit",
-                summary="Prove that nothing was changed between two checkpoints",
+                summary="Prove that a part only grew between two sizes of its tree",
                 description="`second` is the size of a checkpoint; left out, that of the newest one.",
                 rule=ANYONE,
                 answer=ConsistencyProof,

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from infra.audit import Audited, Checkpoint, CheckpointError, Checkpoints, audit, read_kept
+from infra.audit import Audited, Checkpoint, CheckpointError, Checkpoints, NotSealed, audit, read_kept
 from infra.audit.checkpoint import CheckpointHead, document, head_document
+from infra.audit.growth import growth_document
 from infra.faults import Fault
 from infra.settings import Settings
 from projections.hands import hand
@@ -85,6 +86,15 @@ async def exported(settings: Settings, after: int) -> list[bytes]:
             lines += [msgspec.json.encode(head_document(each)) for each in page]
             last = page[-1]
         return [*lines[:-1], msgspec.json.encode(document(last))] if last else []
+
+
+async def grown(settings: Settings, first: int, second: int | None) -> bytes:
+    """The proof that the log only grew between two checkpoints, as JSON. Raises Fault."""
+    async with open_core(settings) as core, open_checkpoints(core) as checkpoints:
+        try:
+            return msgspec.json.encode(growth_document(await checkpoints.growth(first, second)))
+        except NotSealed as error:
+            raise Fault("checkpoint", str(error)) from error
 
 
 async def bundled(settings: Settings, hand_id: str, reason: str | None) -> bytes:

@@ -18,6 +18,8 @@ app = typer.Typer(help="The log's integrity, and evidence for others.", no_args_
 
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write it to a file.", show_default=False)]
 
+Key = Annotated[str | None, typer.Option(help="The service's public key as you had it elsewhere: hex, or a file.")]
+
 
 @app.command()
 def verify(
@@ -137,21 +139,57 @@ def bundle(
 @app.command("check-bundle")
 def check_bundle(
     file: Annotated[Path, typer.Argument(help="A dispute bundle.", show_default=False)],
-    key: Annotated[
-        str | None, typer.Option(help="The service's public key as you had it elsewhere: hex, or a file.")
-    ] = None,
+    key: Key = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a dispute bundle. 0 if all is right, 3 if something could not be checked; needs no servers.
 
     Without --key the signature is not checked, but where this machine has the service's own key.
     """
+    _check(file, key, None, as_json)
+
+
+@app.command()
+def consistency(
+    first: Annotated[
+        int, typer.Argument(min=1, help="The number of the checkpoint that was kept.", show_default=False)
+    ],
+    second: Annotated[
+        int | None, typer.Option(min=1, help="That of a later one; left out, the newest.", show_default=False)
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Print the proof that the log only grew between two checkpoints: nothing sealed was changed or taken away."""
+    from services.cli import running
+    from services.cli.auditing import grown
+
+    _write(running.run(grown(running.settings(), first, second)) + b"\n", out)
+
+
+@app.command("check-consistency")
+def check_consistency(
+    file: Annotated[Path, typer.Argument(help="What `khrap audit consistency` printed.", show_default=False)],
+    key: Key = None,
+    kept: Annotated[
+        Path | None, typer.Option(help="The file of checkpoints that you kept yourself.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that a log only grew. 0 if all is right, 3 if something could not be checked; needs no servers.
+
+    Without --kept it is not checked that the first checkpoint is the one that you know.
+    """
+    _check(file, key, kept, as_json)
+
+
+def _check(file: Path, key: str | None, kept: Path | None, as_json: bool) -> None:
     from infra.audit.bundle_verifier import main
 
     if key is None:
         key = _own_key()
-    arguments = [str(file), *(("--key", key) if key is not None else ()), *(("--json",) if as_json else ())]
-    raise typer.Exit(main(arguments))
+    arguments = [str(file), *(("--key", key) if key is not None else ())]
+    arguments += ["--kept", str(kept)] if kept is not None else []
+    raise typer.Exit(main([*arguments, *(("--json",) if as_json else ())]))
 
 
 def _own_key() -> str | None:

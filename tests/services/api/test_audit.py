@@ -109,6 +109,25 @@ async def test_anyone_proves_an_event_and_that_nothing_was_changed(node: Node) -
     assert (await anyone.get(f"/v1/audit/parts/{unused}/inclusion", pos=1)).status_code == 404
 
 
+async def test_anyone_has_it_proven_that_the_log_only_grew(node: Node) -> None:
+    anyone = node.anyone()
+    await played(node, "grown-a", "grown-b")
+    await seal(node)
+    first = (await anyone.saw(CHECKPOINTS, limit=200))["checkpoints"][-1]
+    await played(node, "grown-c", "grown-d")
+    await seal(node)
+    shown = await anyone.get(f"{CHECKPOINTS}/{first['number']}/consistency")
+    key = (await anyone.saw(KEY))["public_key"]
+    assert exit_code(check(shown.content, key, json.dumps(first).encode())) == 0
+    newest = shown.json()["second"]["number"]
+    assert newest > first["number"]
+    same = await anyone.get(f"{CHECKPOINTS}/{newest}/consistency", second=newest)
+    assert exit_code(check(same.content, key)) == 3
+    for number, query in ((newest + 1, {}), (newest, {"second": newest + 1}), (newest, {"second": newest - 1})):
+        response = await anyone.get(f"{CHECKPOINTS}/{number}/consistency", **query)
+        assert (response.status_code, response.json()["code"]) == (404, "not_found")
+
+
 async def test_compliance_takes_a_bundle_that_is_all_right_and_its_look_is_an_event(node: Node, tmp_path: Path) -> None:
     _, hand_id = await played(node, "bundle-a", "bundle-b")
     content = await bundle_of(node, hand_id)

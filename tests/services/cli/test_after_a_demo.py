@@ -185,6 +185,23 @@ def test_a_file_that_holds_no_checkpoint_is_told(khrap: Khrap, demo: dict[str, A
     assert khrap("audit", "verify", "--checkpoint", str(tmp_path / "missing.json")).code == 2
 
 
+def test_that_the_log_only_grew_is_proven_to_who_kept_a_checkpoint(
+    khrap: Khrap, demo: dict[str, Any], tmp_path: Path
+) -> None:
+    kept, proof = tmp_path / "kept.json", tmp_path / "growth.json"
+    assert khrap("audit", "seal").code == 0
+    assert khrap("audit", "checkpoints", "--out", str(kept)).code == 0
+    assert khrap("audit", "consistency", "1", "--out", str(proof)).code == 0
+    said = khrap("audit", "check-consistency", str(proof), "--kept", str(kept))
+    assert (said.code, said.out.splitlines()[-1]) == (0, "all is right")
+    assert khrap("audit", "check-consistency", str(proof)).code == 3
+    assert khrap("audit", "check-consistency", str(proof), "--kept", str(kept), "--key", "00" * 32).code == 1
+    as_json = khrap("audit", "check-consistency", str(proof), "--kept", str(kept), "--json").json
+    assert {each["state"] for each in as_json["checks"]} == {"ok"}
+    said = khrap("audit", "consistency", "9999")
+    assert (said.code, said.err) == (2, "error: there is no checkpoint 9999\n")
+
+
 def test_a_hand_is_taken_out_as_evidence_and_checked(
     khrap: Khrap, demo: dict[str, Any], home: Path, tmp_path: Path
 ) -> None:
