@@ -69,6 +69,7 @@ MAY: dict[tuple[str, str], tuple[str, ...]] = {
     ("get", "/v1/audit/key"): ANYONE,
     ("get", "/v1/audit/checkpoints"): ANYONE,
     ("get", "/v1/audit/checkpoints/{number}"): ANYONE,
+    ("get", "/v1/audit/checkpoints/{number}/consistency"): ANYONE,
     ("get", "/v1/audit/parts/{part}/inclusion"): ANYONE,
     ("get", "/v1/audit/parts/{part}/consistency"): ANYONE,
     ("post", "/v1/session"): ANYONE,
