@@ -27,7 +27,7 @@ class PartPath(Struct, frozen=True, kw_only=True):
 class GrowthDocument(Struct, frozen=True, kw_only=True):
     """Two whole checkpoints and, for each part that `first` seals and that grew since, its path, by part.
 
-    `khrap audit check-consistency` checks it, or `bundle_verifier.py` alone.
+    `khrap audit check-consistency` checks it, or `verifier.py` alone.
     """
 
     format: Literal["khrap-consistency/1"] = "khrap-consistency/1"

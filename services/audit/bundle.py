@@ -1,4 +1,4 @@
-"""A dispute bundle: one hand, with all that proves it without us. `infra.audit.bundle_verifier` checks it.
+"""A dispute bundle: one hand, with all that proves it without us. `infra.audit.verifier` checks it.
 
 Source: DESIGN "Audit". It holds the hand's key, and so every card: whoever makes one records it as a look at the hand.
 """
@@ -13,8 +13,8 @@ import msgspec
 from domain.events import HandCommitted, HandStarted, SeedDisclosed
 from domain.handfile import HandFile, from_events
 from infra.audit import Checkpoint, Checkpoints
-from infra.audit.bundle_verifier import FORMAT
 from infra.audit.checkpoint import document
+from infra.audit.verifier import FORMAT
 from infra.clock import Clock
 from infra.codec import Codec
 from infra.faults import Fault

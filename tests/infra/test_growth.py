@@ -16,8 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec.structs import replace
 
-from infra.audit import Checkpoint, Checkpoints, NotSealed
-from infra.audit import bundle_verifier as verifier
+from infra.audit import Checkpoint, Checkpoints, NotSealed, verifier
 from infra.audit.checkpoint import document, head_document, signed
 from infra.audit.growth import Growth, growth_document
 from infra.store import EventStore

@@ -183,7 +183,7 @@ def check_consistency(
 
 
 def _check(file: Path, key: str | None, kept: Path | None, as_json: bool) -> None:
-    from infra.audit.bundle_verifier import main
+    from infra.audit.verifier import main
 
     if key is None:
         key = _own_key()

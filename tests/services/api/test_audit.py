@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from infra.audit import audit, read_document, read_kept
-from infra.audit.bundle_verifier import check, exit_code, read_key
+from infra.audit.verifier import check, exit_code, read_key
 from infra.store.merkle import consistent, included
 from tests.services.api.following import play_hand
 from tests.services.api.nodes import Node, until

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from infra.audit import bundle_verifier as verifier
+from infra.audit import verifier
 from infra.audit.checkpoint import public_key
 from infra.store import merkle
 from infra.store.merkle import Tree
@@ -424,7 +424,7 @@ async def test_a_forged_result_is_named(node: Node) -> None:
 
 def alone(folder: Path, *python: str, given: tuple[str, ...] = (), path: str | None = None) -> tuple[int, str]:
     environment = {"PATH": os.environ["PATH"]} | ({"PYTHONPATH": path} if path else {})
-    command = [sys.executable, *python, "bundle_verifier.py", *given]
+    command = [sys.executable, *python, "verifier.py", *given]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
@@ -474,7 +474,7 @@ async def test_a_key_is_given_in_hex_or_as_a_file(folder: Path) -> None:
         assert alone(folder, given=("bundle.json", "--key", right), path=str(ROOT))[0] == 0
     code, said = alone(folder, "-S", "-I", given=("bundle.json", "--key", "00" * 32))
     assert (code, "checkpoint.key: " in said) == (1, True)
-    for wrong in ("nothing.txt", "bundle_verifier.py"):
+    for wrong in ("nothing.txt", "verifier.py"):
         assert alone(folder, "-S", "-I", given=("bundle.json", "--key", wrong))[0] == 2
     assert alone(folder, "-S", "-I", given=("missing.json",))[0] == 2
     assert alone(folder, "-S", "-I")[0] == 2

@@ -1,7 +1,7 @@
 """Checks a dispute bundle (`khrap-bundle/1`) of one hand, without the service that made it; or that a log only grew.
 
-    python bundle_verifier.py BUNDLE [--key KEY] [--json]
-    python bundle_verifier.py CONSISTENCY [--key KEY] [--kept CHECKPOINTS] [--json]
+    python verifier.py BUNDLE [--key KEY] [--json]
+    python verifier.py CONSISTENCY [--key KEY] [--kept CHECKPOINTS] [--json]
 
 This file stands alone. With Python's standard library it checks of a bundle the chain of events, the proofs that they
 are in the log that a checkpoint sealed, the hand's key, and the shuffle; where the package `cryptography` is there also
@@ -814,7 +814,7 @@ def kept_in(kept: bytes) -> list[Json]:
 # --- the command
 
 
-USAGE = "usage: bundle_verifier.py FILE [--key KEY] [--kept CHECKPOINTS] [--json]"
+USAGE = "usage: verifier.py FILE [--key KEY] [--kept CHECKPOINTS] [--json]"
 
 
 def main(arguments: list[str]) -> int:
