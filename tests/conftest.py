@@ -1,6 +1,6 @@
 """The tests' servers: real ones, always.
 
-By default the embedded servers, in a folder of this test run that all workers share. Or given ones
+By default the embedded servers, each worker's own, so that no test hears another on Redis. Or given ones
 (KHRAP_TEST_DATABASE_URL, of a role that may create databases and roles, and KHRAP_TEST_REDIS_URL). Or, with
 KHRAP_TEST_BACKEND=containers, containers of the images KHRAP_TEST_POSTGRES_IMAGE and KHRAP_TEST_REDIS_IMAGE.
 """
@@ -26,7 +26,6 @@ from infra.migrations import FOLDERS
 from infra.store.connect import APP_ROLE
 from infra.store.migrate import migrate
 
-RUN_FOLDER = "KHRAP_TEST_RUN_FOLDER"
 BACKEND = os.environ.get("KHRAP_TEST_BACKEND", "embedded")
 POSTGRES_IMAGE = os.environ.get("KHRAP_TEST_POSTGRES_IMAGE", "postgres:18")
 REDIS_IMAGE = os.environ.get("KHRAP_TEST_REDIS_IMAGE", "valkey/valkey:9")
@@ -47,24 +46,6 @@ class Database(Struct, frozen=True):
     app_url: str
 
 
-def pytest_configure() -> None:
-    """Make the embedded servers' folder of this run, one for all workers.
-
-    It is not under pytest's own, which is closed to the user whom root turns the servers over to.
-    """
-    if RUN_FOLDER not in os.environ:
-        os.environ[RUN_FOLDER] = tempfile.mkdtemp(prefix="khrap-test-")
-        Path(os.environ[RUN_FOLDER]).chmod(0o711)
-
-
-def pytest_unconfigure() -> None:
-    """Remove it when the last worker is done."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        folder = Path(os.environ.pop(RUN_FOLDER))
-        shutil.rmtree((folder / "postgres").resolve(), ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture(scope="session")
 def server_urls() -> Iterator[ServerUrls]:
     """The servers, running for as long as the session."""
@@ -76,10 +57,22 @@ def server_urls() -> Iterator[ServerUrls]:
     elif BACKEND == "containers":
         yield from _containers()
     elif BACKEND == "embedded":
-        with EmbeddedServers.start(Path(os.environ[RUN_FOLDER])) as servers:
+        with _own_folder() as folder, EmbeddedServers.start(folder) as servers:
             yield ServerUrls(postgres=servers.postgres_url, redis=servers.redis_url)
     else:
         pytest.fail(f"KHRAP_TEST_BACKEND is {BACKEND!r}; right are embedded and containers")
+
+
+@contextmanager
+def _own_folder() -> Iterator[Path]:
+    """Not under pytest's own, which is closed to the user whom root turns the servers over to."""
+    folder = Path(tempfile.mkdtemp(prefix="khrap-test-"))
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree((folder / "postgres").resolve(), ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _containers() -> Iterator[ServerUrls]:
@@ -100,7 +93,7 @@ def postgres_url(server_urls: ServerUrls) -> str:
 
 @pytest.fixture(scope="session")
 def redis_url(server_urls: ServerUrls) -> str:
-    """Valkey's or Redis's URL. Workers share it: use keys and channels that nobody else has."""
+    """Valkey's or Redis's URL. Servers that were given are shared by workers."""
     return server_urls.redis
 
 
