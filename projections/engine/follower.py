@@ -137,7 +137,12 @@ class Follower(Generic[S]):
             again = msgspec.structs.replace(parked, seq=entries[-1].stored.seq + 1)
         elif again is not None:
             again = msgspec.structs.replace(again, since_ms=parked.since_ms)
-        return None if again == parked else run.prepared({}, [], [Retaken(parked.stream, parked.seq, again)])
+        if again == parked:
+            return None
+        # The part stays where it is, and must be there: what another process has passed meanwhile, while the stream
+        # waited, would be applied by nobody.
+        stands = self.vector[parked.part]
+        return run.prepared({parked.part: (stands, stands)}, [], [Retaken(parked.stream, parked.seq, again)])
 
     def refuse(self, batch: Batch, reason: str, now_ms: int) -> Prepared[S]:
         """Park the stream of a batch of one event, whose rows Postgres does not take."""

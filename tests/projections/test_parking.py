@@ -10,9 +10,12 @@ import pytest
 from domain.events import EVENTS, Event, HandStarted
 from infra.codec import Codec
 from infra.entropy import SystemEntropy
+from infra.projection_store import ProjectionWriter, WriteStale
 from infra.sealing import Sealer
 from infra.store import NewEvent
 from projections.engine import applying, memory, projector
+from projections.engine.follower import Follower
+from projections.engine.log import Log
 from tests.projections.conftest import Bench, eventually
 from tests.projections.counting import Refuse, counting, rejecting
 from tests.projections.world import MASTER, evening, event_of, halves, table_id
@@ -78,6 +81,32 @@ async def test_is_taken_up_on_schedule(bench: Bench, monkeypatch: pytest.MonkeyP
         await eventually(lambda: _none_parked(bench, "one"))
         await bench.caught_up((projection,))
     await bench.compare((projection,))
+
+
+async def test_who_was_stopped_while_he_took_a_stream_up_takes_up_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """His lease ran out meanwhile, and another passed more of that stream: these events were once never applied."""
+    first, second = halves(evening(1, close=False))
+    await bench.world.append(first, evening(2))
+    sick, healthy = counting("one", hand_of_one), counting("one")
+    async with bench.projecting((sick,)):
+        await bench.caught_up((sick,))
+    writer = await ProjectionWriter.connect(bench.database.app_url)
+    try:
+        checkpoint = await writer.checkpoint("one_v1")
+        stopped = Follower(healthy, "one_v1", await writer.shapes("one_v1"), checkpoint)
+        async with bench.projecting((sick,)):
+            await bench.world.append(second)
+            await bench.caught_up((sick,))
+        applier = applying.Applier(Log(bench.world.store, bench.world.codec.decode_public), writer)
+        with pytest.raises(WriteStale):
+            await applier.take_up_parked(stopped)
+    finally:
+        await writer.close()
+    async with bench.projecting((healthy,)):
+        await eventually(lambda: _none_parked(bench, "one"))
+    await bench.compare((healthy,))
 
 
 class ChipsCounted(Event, frozen=True, kw_only=True, tag="chips_counted"):
