@@ -1,6 +1,6 @@
 """Where projections are kept in Postgres: rows, states, checkpoints, parked streams, and which version serves."""
 
-from infra.projection_store.generations import Comparison, Generations, Snapshot
+from infra.projection_store.generations import Comparison, Generations, Snapshot, overtaken
 from infra.projection_store.queries import FOLDER
 from infra.projection_store.reader import ProjectionReader
 from infra.projection_store.types import (
@@ -45,5 +45,6 @@ __all__ = [
     "Work",
     "WriteRefused",
     "WriteStale",
+    "overtaken",
     "schema_of",
 ]

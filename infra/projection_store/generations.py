@@ -55,6 +55,15 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return not (self.differences or self.unsaid or self.parked)
 
 
+def overtaken(schema: str) -> Fault:
+    """What is said to who built a generation, and was stopped meanwhile for longer than others wait for him."""
+    return Fault(
+        "rebuild_overtaken",
+        f"somebody else went on with {schema}, or dropped it, while this process stood still; `khrap projections "
+        "status` says how it stands, and the command can be run again",
+    )
+
+
 class Generations:
     """A connection for what ops do. Every method raises Fault("store_unavailable") where it fails."""
 
@@ -120,7 +129,9 @@ class Generations:
     async def finish(self, schema: str) -> None:
         """Make the indexes that were put off, and have Postgres learn what the tables hold."""
         async with self._connection.transaction(), self._connection.cursor() as cursor:
-            await cursor.execute("select deferred from projection.generation where schema_name = %s", [schema])
+            # Locked: who was taken for dead may be at it still.
+            deferred = "select deferred from projection.generation where schema_name = %s for update"
+            await cursor.execute(deferred, [schema])
             row = await cursor.fetchone()
             for text in (row and row[0]) or []:
                 await cursor.execute(text)
@@ -144,22 +155,29 @@ class Generations:
         return bool(row and row[0])
 
     async def follow(self, schema: str) -> None:
-        """Leave it to the projectors to keep it up."""
-        update = "update projection.generation set state = 'following', refused = null where schema_name = %s"
-        await self._connection.execute(update, [schema])
+        """Leave one that was in building to the projectors to keep up. Raises Fault where it is that no more."""
+        update = (
+            "update projection.generation set state = 'following', refused = null"
+            " where schema_name = %s and state = 'building'"
+        )
+        if (await self._connection.execute(update, [schema])).rowcount != 1:
+            raise overtaken(schema)
 
     async def refuse(self, schema: str, why: str) -> None:
         """Note why it may not serve."""
         update = "update projection.generation set refused = %s where schema_name = %s"
         await self._connection.execute(update, [why[:500], schema])
 
-    async def switch(self, name: str, to: str) -> bool:
+    async def switch(self, name: str, to: str, *, first: bool = False) -> bool:
         """Let `to` serve, in one transaction; False where it has not passed yet all that the one that serves has.
 
-        So no reader ever goes back. That one is held still, or it could go on between the look and the switch.
+        So no reader ever goes back. That one is held still, or it could go on between the look and the switch. `first`:
+        it never served; where it did meanwhile, and was gone back from, nobody means it any more.
         """
         async with self._defining() as cursor:
             found = await read_generations(cursor)
+            if first and any(g.schema == to and g.served for g in found):
+                raise overtaken(to)
             if next((g.state for g in found if g.schema == to), None) != "following":
                 raise Fault("projection_missing", f"{to} is not there, or not built yet: it cannot serve")
             now = next((g.schema for g in found if g.name == name and g.serving), None)

@@ -23,7 +23,7 @@ from msgspec import Struct
 from infra.codec import Codec
 from infra.entropy import SystemEntropy
 from infra.faults import Fault
-from infra.projection_store import Checkpoint, ProjectionWriter
+from infra.projection_store import Checkpoint, ProjectionWriter, WriteStale
 from infra.sealing import KEY_BYTES, Sealer
 from infra.store import EventStore
 from infra.store.bulk import BulkReader, Stretch
@@ -68,7 +68,7 @@ async def build(jobs: Sequence[Job], processes: int, decode: Decode) -> int:
         raise Fault("rebuild_failed", detail) from error
     finally:
         for child in list((getattr(pool, "_processes", None) or {}).values()):
-            child.terminate()
+            child.kill()  # one that is stopped heeds no other signal, and what it had not committed is not there
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -123,6 +123,8 @@ async def _fill(job: Job, store: EventStore, reader: BulkReader, writer: Project
     """Bring one range to where it is to be; what comes next is read while a batch is applied."""
     log = Log(store, decode)
     whole = await writer.checkpoint(job.schema)
+    if not job.upto.keys() <= whole.vector.keys():
+        raise WriteStale(f"{job.schema} is gone")
     mine = Checkpoint(
         vector={part: whole.vector[part] for part in job.upto},
         parked={stream: each for stream, each in whole.parked.items() if each.part in job.upto},

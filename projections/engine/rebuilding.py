@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from infra.faults import Fault
 from infra.leases import LEASE_S, Leases
-from infra.projection_store import Comparison, Generation, Generations, ProjectionWriter
+from infra.projection_store import Comparison, Generation, Generations, ProjectionWriter, WriteStale, overtaken
 from infra.store import EventStore
 from projections.engine.applying import Applier
 from projections.engine.building import Job, build, ranges
@@ -193,6 +193,8 @@ class Rebuild:
             keeping = asyncio.create_task(self._keep(leases, schema))
             try:
                 yield
+            except WriteStale as stale:
+                raise overtaken(schema) from stale
             finally:
                 keeping.cancel()
                 await asyncio.gather(keeping, return_exceptions=True)
@@ -209,6 +211,8 @@ class Rebuild:
 
     async def _build(self, generations: Generations, own: Generation) -> tuple[Comparison | None, tuple[str, ...]]:
         """Bring it to where the serving one stands, and compare the two there."""
+        if not any((g.schema, g.state) == (own.schema, "building") for g in await generations.all()):
+            raise overtaken(own.schema)  # between the look and the lease
         serving = await generations.serving(own.name)
         upto = await self._store.part_heads() if serving is None else await generations.vector(serving.schema)
         async with self._watched(own, serving):
@@ -280,7 +284,8 @@ class Rebuild:
     async def _hand_over(self, generations: Generations, own: Generation, serving: Generation | None) -> None:
         """Leave it to the projectors, and let the readers switch once it has passed all that the serving one has."""
         await self._say(own, serving, "handing over")
-        await generations.follow(own.schema)
+        if own.state == "building":
+            await generations.follow(own.schema)
         until = time.monotonic() + KEPT_WITHIN_S
         while serving is not None and await generations.kept(serving.schema):
             if await generations.kept(own.schema):
@@ -294,7 +299,7 @@ class Rebuild:
                 )
             await asyncio.sleep(LOOK_S)
         until = time.monotonic() + KEPT_WITHIN_S
-        while not await generations.switch(own.name, own.schema):
+        while not await generations.switch(own.name, own.schema, first=True):
             if time.monotonic() > until and not await generations.kept(own.schema):
                 raise Fault("projection_not_kept", f"{own.schema} stays behind: no projector keeps it up any more")
             await asyncio.sleep(LOOK_S / 10)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,12 +19,13 @@ from msgspec.structs import replace
 from infra.faults import Fault
 from infra.projection_store import ProjectionReader
 from infra.redis import LOBBY as LOBBY_CHANNEL
+from projections.engine.applying import Applier
 from projections.engine.rebuilding import Rebuild, Rebuilt
 from projections.engine.retiring import drop, roll_back
 from projections.engine.types import Change, Insert, Projection, Recorded
 from projections.ledger import LEDGER, trial_balance
 from projections.lobby import LOBBY, open_tables
-from tests.projections.conftest import Bench, eventually
+from tests.projections.conftest import WITHIN_S, Bench, eventually
 from tests.projections.counting import counting
 from tests.projections.test_live import heard, live
 from tests.projections.world import commands, evening
@@ -336,6 +340,118 @@ async def test_two_rebuilds_at_a_time_are_refused(bench: Bench) -> None:
     # The second meets the first at work, or comes when that is over and builds another.
     assert kinds in (["Fault", "Rebuilt"], ["Rebuilt", "Rebuilt"])
     assert all("rebuild_running" in str(each) for each in done if isinstance(each, Fault))
+
+
+async def test_who_stood_still_while_another_went_on_with_it_changes_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Built, and then stopped; another switches to it and finds it wanting. The first one once switched to it again."""
+    url = bench.database.app_url
+    await bench.world.append(evening(1))
+    say, stood_still = Rebuild._say, list[str]()
+
+    async def stand_still(self: Rebuild, own: Any, serving: Any, phase: Any, *rest: Any) -> int:
+        if phase == "handing over" and not stood_still:
+            stood_still.append(own.schema)
+            assert (await rebuild(bench, LEDGER).run()).schema == own.schema
+            assert await roll_back(url, "ledger") == (own.schema, serving.schema)
+        return await say(self, own, serving, phase, *rest)
+
+    monkeypatch.setattr(Rebuild, "_say", stand_still)
+    async with bench.projecting((LEDGER,)):
+        await bench.caught_up((LEDGER,))
+        with pytest.raises(Fault, match="somebody else went on with ledger_v1_g2") as raised:
+            await rebuild(bench, LEDGER).run()
+        assert raised.value.code == "rebuild_overtaken"
+        assert await serving(bench, "ledger") == "ledger_v1"
+
+
+@pytest.mark.parametrize(
+    "deed", ["update projection.checkpoint set pos = pos + 1", "delete from projection.checkpoint"]
+)
+async def test_what_another_has_passed_or_dropped_ends_the_rebuild_in_a_word(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, deed: str
+) -> None:
+    """It ended in a traceback."""
+    await bench.world.append(evening(1), evening(2))
+    async with bench.projecting((LEDGER,)):
+        await bench.caught_up((LEDGER,))
+        apply = Applier.apply
+
+        async def overtaken(self: Applier, followers: Any, batch: Any, live: bool) -> None:
+            if followers[0].schema == "ledger_v1_g2":
+                with psycopg.connect(bench.database.owner_url) as connection:
+                    connection.execute(f"{deed} where schema_name = 'ledger_v1_g2'".encode())
+            await apply(self, followers, batch, live)
+
+        monkeypatch.setattr(Applier, "apply", overtaken)
+        with pytest.raises(Fault, match="rebuild_overtaken"):
+            await rebuild(bench, LEDGER).run()
+
+
+async def test_dropped_before_it_is_begun_with(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of ops at a time: one drops what the other is just beginning to build."""
+    await bench.world.append(evening(1))
+    async with bench.projecting((LEDGER,)):
+        await bench.caught_up((LEDGER,))
+        begin = Rebuild._begin
+
+        async def begin_and_lose(self: Rebuild, *given: Any) -> Any:
+            begun = await begin(self, *given)
+            assert await drop(bench.database.app_url, "ledger") == ["ledger_v1_g2"]
+            return begun
+
+        monkeypatch.setattr(Rebuild, "_begin", begin_and_lose)
+        with pytest.raises(Fault, match="rebuild_overtaken"):
+            await rebuild(bench, LEDGER).run()
+        monkeypatch.undo()
+        assert (await rebuild(bench, LEDGER).run()).switched
+
+
+async def test_what_is_wrong_in_a_process_of_the_rebuild_is_told(bench: Bench) -> None:
+    """All that went wrong there was once told as `a process of the rebuild was killed`."""
+    await bench.world.append(evening(1), evening(2))
+    async with bench.projecting((LEDGER,)):
+        await bench.caught_up((LEDGER,))
+    with psycopg.connect(bench.database.owner_url) as connection:
+        connection.execute("set session_replication_role = replica")
+        gone = connection.execute("delete from store.event where pos = 3 returning part").fetchall()
+    assert gone
+    with pytest.raises(Fault, match="after position 2 comes position 4") as raised:
+        await rebuild(bench, LEDGER, processes=2).run()
+    assert raised.value.code == "store_gap"
+
+
+async def test_a_rebuild_with_a_stopped_process_still_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is stopped heeds no SIGTERM: Ctrl-C waited for it for ever."""
+    stopped: list[int] = []
+
+    def stop_one(self: ProcessPoolExecutor, fn: Any, *given: Any) -> Any:
+        submitted = submit(self, fn, *given)
+        if not stopped:
+            stopped.extend(self._processes)
+            os.kill(stopped[0], signal.SIGSTOP)
+        return submitted
+
+    submit = ProcessPoolExecutor.submit
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", stop_one)
+    await bench.world.append(evening(1), evening(2))
+    async with bench.projecting((LEDGER,)):
+        await bench.caught_up((LEDGER,))
+    running = asyncio.create_task(rebuild(bench, LEDGER, processes=2).run())
+
+    async def one_is() -> bool:
+        return bool(stopped)
+
+    await eventually(one_is)
+    # By a thread: this one waits for the process with all that runs on it.
+    rescue = threading.Timer(WITHIN_S, os.kill, (stopped[0], signal.SIGKILL))
+    rescue.start()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert running.cancelled()
+    assert not rescue.finished.is_set()
+    rescue.cancel()
 
 
 async def test_lobby_messages_are_not_repeated(bench: Bench) -> None:
