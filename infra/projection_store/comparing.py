@@ -13,6 +13,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import TupleRow
 
 from infra.projection_store.types import STATES, Difference, Law, Shape
+from infra.store.connect import Damaged, reason
 
 SHOWN = 20
 """So many differences a table are told of."""
@@ -54,6 +55,21 @@ async def digest(
         assert row is not None
         found[table] = (int(row[0]), int(row[1]))
     return found
+
+
+async def digest_as_far(
+    connection: AsyncConnection[TupleRow], schema: str, tables: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, tuple[int, int]], list[str]]:
+    """As `digest`, of the tables that can be read; and what is said of the others."""
+    found: dict[str, tuple[int, int]] = {}
+    damaged = []
+    for table, columns in tables.items():
+        try:
+            async with connection.transaction():
+                found |= await digest(connection, schema, {table: columns})
+        except Damaged as error:
+            damaged.append(f"{table}: {reason(error)}")
+    return found, damaged
 
 
 async def differences(

@@ -22,14 +22,16 @@ from infra.projection_store.writer import (
     read_shapes,
     refuse_changed,
 )
-from infra.store.connect import SETTINGS, Unavailable, application_conninfo
+from infra.store.connect import SETTINGS, Damaged, Unavailable, application_conninfo
 
 SESSION = {
     # All rows are read here, and indexes made: as Postgres sees fit, for as long as it takes.
     **{name: value for name, value in SETTINGS.items() if not name.startswith("enable_")},
     "synchronous_commit": "off",
     "statement_timeout": "0",
-    "idle_in_transaction_session_timeout": "0",
+    # What holds others up is over in milliseconds, unless this process is stopped or its machine vanishes: what serves
+    # would stand still with it.
+    "idle_in_transaction_session_timeout": "3000",
     "lock_timeout": "10000",
     "maintenance_work_mem": "64MB",
 }
@@ -38,29 +40,31 @@ SESSION = {
 class Comparison(Struct, frozen=True, kw_only=True):
     """A generation beside the one that serves, both after so many events: how many rows there are, and what is wrong.
 
-    `unsaid` are tables and columns that are not in both, though the release does not say so; `parked` are streams that
-    wait in this generation alone; `broken` are laws that do not hold.
+    `unsaid` are tables and columns that are not in both, though the release does not say so; `damaged` are tables of
+    the one that serves which Postgres cannot read; `parked` are streams that wait in this generation alone; `broken`
+    are laws that do not hold.
     """
 
     events: int
     rows: int
     differences: tuple[Difference, ...] = ()
     unsaid: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     parked: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
 
     @property
     def alike(self) -> bool:
         """Whether all rows that are to be alike are."""
-        return not (self.differences or self.unsaid or self.parked)
+        return not (self.differences or self.unsaid or self.damaged or self.parked)
 
 
 def overtaken(schema: str) -> Fault:
-    """What is said to who built a generation, and was stopped meanwhile for longer than others wait for him."""
+    """What is said to who waited for a generation that is built, or stood still for longer than others wait for him."""
     return Fault(
         "rebuild_overtaken",
-        f"somebody else went on with {schema}, or dropped it, while this process stood still; `khrap projections "
-        "status` says how it stands, and the command can be run again",
+        f"somebody else went on with {schema}, or dropped it, meanwhile; `khrap projections status` says how it "
+        "stands, and the command can be run again",
     )
 
 
@@ -85,6 +89,9 @@ class Generations:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             detail = f"the database has no registry of projections; run `khrap db migrate` ({one_line(error)})"
             raise Fault("store_not_migrated", detail) from error
+        except Damaged as error:
+            detail = f"Postgres cannot read what it has stored: {one_line(error)}; look at its log and its disk"
+            raise Fault("store_damaged", detail) from error
         except Unavailable as error:
             raise Fault("store_unavailable", f"the projections' connection failed: {one_line(error)}") from error
 
@@ -243,10 +250,10 @@ class Snapshot:
             mine, theirs = await read_shapes(cursor, ours), await read_shapes(cursor, other)
         tables, unsaid = comparing.compared(mine, theirs, changes)
         digests = await comparing.digest(self._connection, ours, tables)
-        against = await comparing.digest(self._connection, other, tables)
+        against, damaged = await comparing.digest_as_far(self._connection, other, tables)
         found: list[Difference] = []
         for table, columns in tables.items():
-            if digests[table] != against[table]:
+            if table in against and digests[table] != against[table]:
                 key = mine[table].key
                 found += await comparing.differences(self._connection, ours, other, table, columns, key)
         found_at = await self._connection.execute(query("checkpoint.sql"), [ours])
@@ -255,6 +262,7 @@ class Snapshot:
             rows=sum(rows for rows, _ in digests.values()),
             differences=tuple(found),
             unsaid=tuple(unsaid),
+            damaged=tuple(damaged),
             parked=tuple(sorted(await self._parked(ours) - await self._parked(other))),
             broken=tuple(await self.broken(ours, laws)),
         )

@@ -19,7 +19,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from infra.faults import Fault
 from infra.projection_store.queries import one_line, query
 from infra.projection_store.types import Parked, Standing, Stopped
-from infra.store.connect import Unavailable, application_conninfo
+from infra.store.connect import Damaged, Unavailable, application_conninfo, reason
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class ProjectionReader:
 
         `text` is the query, with `{schema}` for its schema, `%(schema)s` for the schema's name, and `%(…)s` for what is
         `given`. A whole `numeric` comes as an int, however large, so sums need no cast.
-        Raises Fault("projection_missing") where none serves yet that this program can read.
+        Raises Fault("projection_missing") where none serves yet that this program can read, or its rows are damaged.
         """
         schema = await self._serves(name)
         try:
@@ -71,6 +71,9 @@ class ProjectionReader:
             self._serving.pop(name, None)
             schema = await self._serves(name)
             found = await self._read(_composed(text, schema), {**given, "schema": schema})
+        except Damaged as error:
+            detail = f"the rows of {schema} cannot be read ({reason(error)}); build it anew, with --accept"
+            raise Fault("projection_missing", detail) from error
         return msgspec.convert(found, list[shape])  # type: ignore[valid-type]
 
     async def _serves(self, name: str) -> str:
@@ -117,6 +120,8 @@ class ProjectionReader:
                 async with self._pool.connection(TIMEOUT_S) as connection:
                     cursor = await connection.cursor(row_factory=dict_row).execute(what, given)
                     return await cursor.fetchall()
+            except Damaged:
+                raise
             except Unavailable as error:
                 if attempt == ATTEMPTS - 1 or isinstance(error, PoolTimeout):
                     raise Fault("store_unavailable", f"the projections cannot be read: {one_line(error)}") from error

@@ -15,7 +15,8 @@ import psycopg
 from msgspec import Struct
 from psycopg import AsyncConnection, sql
 
-from infra.projection_store.types import WriteRefused, WriteStale
+from infra.projection_store.types import WriteBroken, WriteRefused, WriteStale
+from infra.store.connect import Damaged, reason
 
 Argument = str | int
 
@@ -56,7 +57,7 @@ class Sender:
         self._names: dict[bytes, bytes] = {}
 
     async def transact(self, commands: Sequence[Command | Copy]) -> None:
-        """Run all of `commands`, or none. Raises WriteRefused, WriteStale, or psycopg's errors."""
+        """Run all of `commands`, or none. Raises WriteRefused, WriteStale, WriteBroken, or psycopg's errors."""
         statements = [each for each in commands if isinstance(each, Command)]
         copies = [each for each in commands if isinstance(each, Copy)]
         try:
@@ -76,6 +77,9 @@ class Sender:
         except GONE as error:
             await self._roll_back()
             raise WriteStale(f"the rows are gone: {error.diag.message_primary}") from error
+        except (*Damaged, psycopg.ProgrammingError) as error:
+            await self._roll_back()
+            raise WriteBroken(reason(error)) from error
         except WriteStale:
             await self._roll_back()
             raise

@@ -32,7 +32,8 @@ class Definition(Struct, frozen=True):
 class Generation(Struct, frozen=True, kw_only=True):
     """A version, built once: its rows are in `schema`. `digest` is that of the DDL which made it.
 
-    `state` is as in `0003_generations.sql`; `served` says whether it ever served, `refused` why it may not.
+    `state` is as in `0003_generations.sql`; `served` says whether it ever served, `refused` why it may not, or why it
+    cannot be kept up.
     """
 
     name: str
@@ -175,6 +176,17 @@ class Work(Struct, frozen=True, kw_only=True):
 
 class WriteStale(Exception):
     """Another process has moved the checkpoint, or dropped the rows: nothing was written; load it again."""
+
+
+class WriteBroken(Exception):
+    """Postgres cannot write there, whatever the rows: the table is damaged, or is not ours. Nothing was written.
+
+    `reason` is the server's message.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class WriteRefused(Exception):

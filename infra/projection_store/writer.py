@@ -27,14 +27,16 @@ from infra.projection_store.types import (
     Stopped,
     StoredState,
     Work,
+    WriteBroken,
     schema_of,
 )
-from infra.store.connect import Unavailable, application_conninfo
+from infra.store.connect import Damaged, Unavailable, application_conninfo, reason
 
 T = TypeVar("T")
 
 COPY_FROM = 200
 """New rows from which COPY is quicker: 5 µs a row against 20, and a round trip more."""
+REASON_LENGTH = 500
 DEFINING = 0x6B68_7261_7000
 """The advisory lock under which generations are made, switched and dropped, one process at a time."""
 
@@ -111,6 +113,11 @@ class ProjectionWriter:
         """Let a generation serve where no other of its name does."""
         await _reached(self._sender.transact([Command(query("serve_first.sql"), (schema,))]))
 
+    async def note(self, schema: str, why: str | None) -> None:
+        """Say why a generation cannot be kept up, or that it can."""
+        update = "update projection.generation set refused = %s where schema_name = %s"
+        await _reached(self._connection.execute(update, [None if why is None else why[:REASON_LENGTH], schema]))
+
     async def checkpoint(self, schema: str) -> Checkpoint:
         """How far a generation is, as last committed."""
         return await _reached(self._checkpoint(schema))
@@ -125,7 +132,7 @@ class ProjectionWriter:
         return Checkpoint(vector=vector, parked={each.stream: each for each in parked})
 
     async def states(self, schema: str, streams: Sequence[str]) -> dict[str, StoredState]:
-        """The stored states of those of `streams` that have one."""
+        """The stored states of those of `streams` that have one. Raises WriteBroken where they cannot be read."""
         return await _reached(self._states(schema, streams))
 
     async def _states(self, schema: str, streams: Sequence[str]) -> dict[str, StoredState]:
@@ -150,8 +157,9 @@ class ProjectionWriter:
     async def apply(self, works: Sequence[Work]) -> None:
         """Write the work of one or several projections, and move their checkpoints, in one transaction.
 
-        Raises WriteStale where a checkpoint is not where the work begins, WriteRefused where Postgres refuses a row; in
-        both cases nothing is written. After a Fault it may have been: the checkpoint tells.
+        Raises WriteStale where a checkpoint is not where the work begins, WriteRefused where Postgres refuses a row,
+        WriteBroken where it cannot write to a table; then nothing is written. After a Fault it may have been: the
+        checkpoint tells.
         """
         commands = [command for work in works for command in self._commands(work)]
         await _reached(self._sender.transact(commands))
@@ -259,5 +267,7 @@ async def _reached(doing: Awaitable[T]) -> T:
     """The result, or Fault("store_unavailable") where the connection or the server gives up."""
     try:
         return await doing
+    except Damaged as error:
+        raise WriteBroken(reason(error)) from error
     except Unavailable as error:
         raise Fault("store_unavailable", f"the projections' connection failed: {one_line(error)}") from error

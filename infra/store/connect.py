@@ -51,9 +51,24 @@ NETWORK = {
     "tcp_user_timeout": "15000",
 }
 
-Unavailable = (psycopg.OperationalError, psycopg.InterfaceError, psycopg.errors.ReadOnlySqlTransaction, OSError)
-"""The connection is lost, the server gave up on a statement (a time-out, a deadlock, a shutdown), or it is a standby
-that we were left with: it may pass."""
+Unavailable = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+    OSError,
+)
+"""The connection is lost, the server gave up on a statement (a time-out, a deadlock, a shutdown) or on a process that
+stood still in a transaction, or it is a standby that we were left with: it may pass."""
+
+Damaged = (
+    psycopg.errors.DataCorrupted,
+    psycopg.errors.IndexCorrupted,
+    psycopg.errors.InternalError_,
+    psycopg.errors.IoError,
+    psycopg.errors.UndefinedFile,
+)
+"""Postgres cannot read what it has stored in some table or index. Some of these are among `Unavailable`, too."""
 
 
 class AsItIs(Dumper):

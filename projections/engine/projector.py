@@ -11,11 +11,11 @@ import structlog
 
 from infra.faults import Fault
 from infra.leases import LEASE_S, Leases
-from infra.projection_store import Generation, ProjectionWriter, Stopped, WriteStale
+from infra.projection_store import Generation, ProjectionWriter, Stopped, WriteBroken, WriteStale
 from infra.witness import Ahead, missing
 from projections.engine.applying import Applier, OnCommit, now_ms
 from projections.engine.follower import Follower, definition
-from projections.engine.log import Log
+from projections.engine.log import Batch, Log
 from projections.engine.tail import Tail
 from projections.engine.types import Projection
 
@@ -68,6 +68,8 @@ class Projector:
         self._shared_s = 0.0
         self._unbuilt: set[str] = set()
         self._followers: list[Follower[Any]] = []
+        # Generations that cannot be written, and until when nobody tries.
+        self._aside: dict[str, float] = {}
         self._stopped: dict[int, Stopped] = {}
 
     async def run(self) -> None:
@@ -110,10 +112,13 @@ class Projector:
                     again_at = began
             if began >= again_at:
                 again_at = began + AGAIN_S
-                for follower in self._followers:
-                    await applier.take_up_parked(follower)
+                for follower in list(self._followers):
+                    try:
+                        await applier.take_up_parked(follower)
+                    except WriteBroken as broken:
+                        await self._set_aside(writer, follower, broken.reason)
             await self._note_holes(writer)
-            count = await self._round(applier)
+            count = await self._round(applier, writer)
             linger_ms = min(2 * linger_ms, BUSY_LINGER_MS) if count else LINGER_MS
             if not count:
                 await self._arrival()
@@ -132,6 +137,9 @@ class Projector:
         generations = await writer.generations()
         able = {g.schema: (g, projection) for g in generations if (projection := self._known(g)) is not None}
         self._tell_of_unbuilt(generations)
+        self._aside = {schema: until for schema, until in self._aside.items() if time.monotonic() < until}
+        for schema in self._aside:
+            able.pop(schema, None)
         held = await self._leases.share([*able, *self._others], self._rates())
         for name in self._others:
             self._on_lease(name, name in held)
@@ -169,6 +177,8 @@ class Projector:
         checkpoint = await writer.checkpoint(schema)
         heads = await self._log.heads()
         refuse_ahead(schema, checkpoint.vector, heads)
+        if generation.refused is not None:
+            await writer.note(schema, None)
         follower = Follower(projection, schema, await writer.shapes(schema), checkpoint)
         if not generation.serving and not generation.served:
             follower.serve_at = heads
@@ -207,7 +217,28 @@ class Projector:
         """Those that do not stand where the tail holds its events."""
         return [each for each in self._followers if each.vector != self._tail.base]
 
-    async def _round(self, applier: Applier) -> int:
+    async def _apply(
+        self, applier: Applier, writer: ProjectionWriter, followers: list[Follower[Any]], batch: Batch, live: bool
+    ) -> None:
+        """Apply a batch. A generation that cannot be written is set aside, so that it stops no other."""
+        try:
+            await applier.apply(followers, batch, live)
+        except WriteBroken as broken:
+            if len(followers) == 1:
+                await self._set_aside(writer, followers[0], broken.reason)
+                return
+            for each in followers:
+                if all(each.vector[part] == pos for part, pos in batch.before.items()):
+                    await self._apply(applier, writer, [each], batch, live)
+
+    async def _set_aside(self, writer: ProjectionWriter, follower: Follower[Any], why: str) -> None:
+        """Let go of a generation that cannot be written, say why, and leave it to be tried again later, by anyone."""
+        log.error("projection_damaged", projection=follower.schema, detail=why)
+        self._followers.remove(follower)
+        self._aside[follower.schema] = time.monotonic() + AGAIN_S
+        await writer.note(follower.schema, why)
+
+    async def _round(self, applier: Applier, writer: ProjectionWriter) -> int:
         """One step for every follower; how many events there were.
 
         Those that stand where the tail holds its events share them; the others read up to there by themselves.
@@ -217,7 +248,7 @@ class Projector:
         if not there:
             self._tail.let_go()
         elif (batch := self._tail.take(TAKE)) is not None:
-            await applier.apply(there, batch, live=True)
+            await self._apply(applier, writer, there, batch, live=True)
             count += len(batch.entries)
         behind = self._behind()
         while behind:
@@ -225,7 +256,7 @@ class Projector:
             behind = [each for each in behind if each not in together]
             batch = await self._log.read(together[0].vector, CATCH_UP, upto=self._tail.base)
             if batch.entries:
-                await applier.apply(together, batch, live=False)
+                await self._apply(applier, writer, together, batch, live=False)
                 count += len(batch.entries)
         return count
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal
 
 import structlog
@@ -18,7 +18,15 @@ from msgspec import Struct
 
 from infra.faults import Fault
 from infra.leases import LEASE_S, Leases
-from infra.projection_store import Comparison, Generation, Generations, ProjectionWriter, WriteStale, overtaken
+from infra.projection_store import (
+    Comparison,
+    Generation,
+    Generations,
+    ProjectionWriter,
+    WriteBroken,
+    WriteStale,
+    overtaken,
+)
 from infra.store import EventStore
 from projections.engine.applying import Applier
 from projections.engine.building import Job, build, ranges
@@ -195,6 +203,9 @@ class Rebuild:
                 yield
             except WriteStale as stale:
                 raise overtaken(schema) from stale
+            except WriteBroken as broken:
+                detail = f"{schema} cannot be written: {broken.reason}; drop it, and look at Postgres's log and disk"
+                raise Fault("rebuild_failed", detail) from broken
             finally:
                 keeping.cancel()
                 await asyncio.gather(keeping, return_exceptions=True)
@@ -233,16 +244,13 @@ class Rebuild:
                     return None, tuple(await snapshot.broken(own.schema, self._projection.laws))
             await self._say(own, serving, "catching up")
             await self._near(generations, serving, follower, applier)
-            async with generations.held_still(serving.schema) as there:
-                await self._follow(follower, applier, there)
-                snapshot_of_both = generations.snapshot()
-                snapshot = await snapshot_of_both.__aenter__()
-            try:
+            async with AsyncExitStack() as stack:
+                async with generations.held_still(serving.schema) as there:
+                    await self._follow(follower, applier, there)
+                    snapshot = await stack.enter_async_context(generations.snapshot())
                 await self._say(own, serving, "checking")
                 changes = self._projection.changes if serving.version < own.version else ()
                 comparison = await snapshot.compare(own.schema, serving.schema, changes, self._projection.laws)
-            finally:
-                await snapshot_of_both.__aexit__(None, None, None)
             return comparison, comparison.broken
         finally:
             await writer.close()
@@ -346,6 +354,8 @@ def _why(comparison: Comparison | None, broken: Sequence[str]) -> str:
     if broken:
         return f"{len(broken)} laws do not hold: {broken[0]}"
     assert comparison is not None
+    if comparison.damaged:
+        return f"what serves cannot be read: {comparison.damaged[0]}"
     if comparison.unsaid:
         return f"not in both versions, and no change that the release names: {', '.join(comparison.unsaid)}"
     if comparison.parked:

@@ -25,7 +25,7 @@ class ProjectionNow(Struct, frozen=True, kw_only=True):
     """A generation of a projection: `role` is serving, following, building or dropping.
 
     `position` of `head` events are passed, `rate` of them a second lately; `kept` says whether a process keeps it up
-    now; `refused` why it may not serve.
+    now; `refused` why it may not serve, or, where it is not in building, cannot be kept up.
     """
 
     name: str

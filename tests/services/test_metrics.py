@@ -73,7 +73,7 @@ async def test_what_dashboard_and_alerts_name_is_exported_with_the_labels_that_t
         text = await until(reckoned)
     there = samples(text)
     assert len(dashboard()) > 30
-    assert len(alerts()) == 12
+    assert len(alerts()) == 14
     told = {family.name for family in text_string_to_metric_families(text)}
     for expression in (*dashboard(), *alerts()):
         names = NAME.findall(expression)

@@ -34,7 +34,7 @@ Processes = Annotated[int, typer.Option("--processes", min=1, max=64, help="How 
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """How every projection stands. 0 if nothing is parked and no part is stopped.
+    """How every projection stands. 0 if nothing is parked, none is damaged, and no part is stopped.
 
     A name such as ledger_v2_g3 says version and generation; `kept` whether a process keeps it up now; `seconds` for how
     long the oldest event that it has not passed has been waiting.
@@ -65,12 +65,13 @@ def status(as_json: AsJson = False) -> None:
         )
         for standing in standings:
             if standing.refused:
-                print(f"{standing.schema} may not serve: {standing.refused}")
+                may_not = "cannot be kept up" if standing.state == "following" else "may not serve"
+                print(f"{standing.schema} {may_not}: {standing.refused}")
             for parked in standing.parked:
                 print(f"{standing.schema}: {parked.stream} waits at event {parked.seq}: {parked.code}: {parked.reason}")
         for each in stopped:
             print(f"part {each.part} is not read after position {each.pos}: {each.reason}")
-    if stopped or any(s.parked for s in standings if s.state == "following"):
+    if stopped or any(s.parked or s.refused for s in standings if s.state == "following"):
         raise typer.Exit(FAILS)
 
 
@@ -170,6 +171,8 @@ def _print_rebuilt(done: Rebuilt) -> None:
         print(f"broken: {each}")
     if done.switched:
         print(f"readers see {done.schema}; the one before follows until `khrap projections drop {done.name}`")
+    elif done.broken:
+        print("not switched to: what breaks the laws never serves; see whether the log or the code is wrong")
     else:
         print("not switched to; --accept would, where the rows that serve are the wrong ones")
 
@@ -183,6 +186,8 @@ def _print_comparison(comparison: Comparison) -> None:
             print(
                 f"differs: {each.table} ({each.key}) {each.column}: serves {each.other}, a fresh fold says {each.ours}"
             )
+    for damaged in comparison.damaged:
+        print(f"cannot be read where it serves: {damaged}")
     for unsaid in comparison.unsaid:
         print(f"not in both versions, and not among the changes that the release names: {unsaid}")
     for parked in comparison.parked:

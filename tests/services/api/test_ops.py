@@ -46,9 +46,15 @@ ALARMS: list[tuple[Situation, list[tuple[str, bool, int]]]] = [
     (replace(WELL, standings=(standing("ledger", parked=(waiting("mismatch"),)),)), [("mismatch", False, 1)]),
     (replace(WELL, standings=(standing("lobby", parked=(waiting("failed"),)),)), [("parked", False, 1)]),
     # A generation that is still being built is nobody's to rely on, and one that does not serve judges no table.
-    (replace(WELL, standings=(standing("lobby", serving=False, state="building", parked=(waiting("failed"),)),)), []),
     (
-        replace(WELL, standings=(standing("ledger", serving=False, parked=(waiting("mismatch"),)),)),
+        replace(
+            WELL,
+            standings=(standing("lobby"), standing("lobby", serving=False, state="building", parked=(waiting("x"),))),
+        ),
+        [],
+    ),
+    (
+        replace(WELL, standings=(standing("ledger"), standing("ledger", serving=False, parked=(waiting("mismatch"),)))),
         [("parked", False, 1)],
     ),
     (replace(WELL, standings=(standing("lobby", position=6),)), [("log_restored", False, 1)]),
@@ -59,11 +65,19 @@ ALARMS: list[tuple[Situation, list[tuple[str, bool, int]]]] = [
     (replace(WELL, drift_ms=-501), [("clock_drift", False, 1)]),
     (replace(WELL, drift_ms=500), []),
     (replace(WELL, standings=(standing("lobby", kept=False),)), [("projector_away", False, 1)]),
-    (replace(WELL, standings=(standing("lobby", kept=False, serving=False),)), []),
+    (replace(WELL, standings=(standing("lobby"), standing("lobby", kept=False, serving=False))), []),
+    (replace(WELL, standings=(standing("lobby", serving=False), standing("hands"))), [("not_serving", False, 1)]),
+    (replace(WELL, standings=(standing("lobby", kept=False, refused="invalid page"),)), [("damaged", False, 1)]),
     (replace(WELL, standings=(standing("lobby", head=6, behind_since=LONG_AGO),)), [("lagging", True, 1)]),
-    (replace(WELL, standings=(standing("lobby", serving=False, refused="rows differ"),)), [("refused", True, 1)]),
     (
-        replace(WELL, standings=(standing("lobby", serving=False, state="building", kept=False),)),
+        replace(
+            WELL,
+            standings=(standing("lobby"), standing("lobby", serving=False, state="building", refused="rows differ")),
+        ),
+        [("refused", True, 1)],
+    ),
+    (
+        replace(WELL, standings=(standing("lobby"), standing("lobby", serving=False, state="building", kept=False))),
         [("rebuild_stopped", True, 1)],
     ),
     (replace(WELL, tables=Census(3, 1, 2)), [("halted", True, 2)]),

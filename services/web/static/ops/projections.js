@@ -18,7 +18,7 @@ function Generation({ seen, projection }) {
     html`<td role="cell" class=${extra} data-label=${t(`projections.${column}`)}>${content}</td>`;
   return html`<tr role="row" class=${role}>
     <th role="rowheader" scope="row"><b>${name}</b> <code>${generation}</code>
-      ${projection.refused && html`<p class="why">${t("may_not", { why: projection.refused })}</p>`}</th>
+      ${projection.refused && html`<p class="why">${t(role === "building" ? "may_not" : "damaged", { why: projection.refused })}</p>`}</th>
     ${cell("role", html`<span class="state ${role}">${t(`role.${role}`)}</span>`)}
     ${cell("kept", kept ? t(role === "building" ? "kept.itself" : "yes") : html`<b class="bad">! ${t("no")}</b>`)}
     ${cell("progress", html`<span class="passed"><progress max="100" value=${share}
