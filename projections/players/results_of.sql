@@ -1,4 +1,4 @@
-select currency, sum(hands)::bigint as hands, sum(net)::bigint as net
+select currency, sum(hands) as hands, sum(net) as net
 from {schema}.result
 where player = %(player)s
 group by currency

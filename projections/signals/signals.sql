@@ -1,12 +1,12 @@
 with counted as (
     select
-        kind, player, other, currency, sum(times)::bigint as times, sum(chances)::bigint as chances, sum(amount)::bigint as amount,
-        sum(won)::bigint as won, sum(time_bank_ms)::bigint as time_bank_ms, sum(by_ops)::bigint as by_ops
+        kind, player, other, currency, sum(times) as times, sum(chances) as chances, sum(amount) as amount,
+        sum(won) as won, sum(time_bank_ms) as time_bank_ms, sum(by_ops) as by_ops
     from {schema}.tally
     where (%(kind)s::text is null or kind = %(kind)s) and (%(player)s::text is null or player = %(player)s or other = %(player)s)
     group by kind, player, other, currency
 ), own as (
-    select player, currency, sum(hands)::bigint as hands
+    select player, currency, sum(hands) as hands
     from {schema}.played
     group by player, currency
 ), weighed as (
@@ -29,7 +29,7 @@ with counted as (
     select *
     from weighed
     where (kind, -weight, player, other, currency)
-        > (%(after_kind)s collate "C", -(%(weight)s::bigint), %(after_player)s collate "C", %(other)s collate "C", %(currency)s collate "C")
+        > (%(after_kind)s collate "C", -(%(weight)s::numeric), %(after_player)s collate "C", %(other)s collate "C", %(currency)s collate "C")
     order by kind, -weight, player, other, currency
     limit %(limit)s
 )

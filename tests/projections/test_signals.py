@@ -6,13 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+import psycopg
 import pytest
 
 from domain.consequences import void
 from domain.events import CardsDealt, Event
+from domain.money import MAX_AMOUNT
 from infra.meta import Meta, encode_meta
-from projections.engine.types import Add, Change, Recorded
+from projections.engine.types import Add, Change, Projection, Recorded
 from projections.paging import BadCursor, cursor_of
+from projections.players import PLAYERS
+from projections.players.reads import results_of
 from projections.signals import DEFINITIONS, KINDS, SIGNALS, Signal, signals
 from projections.signals import definitions as listed
 from projections.signals.projection import State, step
@@ -269,3 +273,45 @@ async def test_the_list_is_what_the_rows_come_to_whatever_the_page(bench: Bench)
         assert [r.ended_ms for r in each.rests_on] == sorted((r.ended_ms for r in each.rests_on), reverse=True)
     with pytest.raises(BadCursor):
         await signals(bench.reader, cursor=cursor_of("x"))
+
+
+async def test_sums_over_tables_pass_the_largest_amount_and_are_read(bench: Bench) -> None:
+    """What a player's results and a pair's amounts come to; at one table none is too large for its row."""
+    made: list[Projection[Any]] = [SIGNALS, PLAYERS]
+    await bench.world.append(*(evening(seed, hands=24) for seed in (2, 5, 6, 27)))
+    async with bench.projecting(made):
+        await bench.caught_up(made)
+    (pair, *_) = (await signals(bench.reader, kind="pair", limit=1)).items
+    mine = "kind = 'pair' and player = %s and other = %s"
+    copied = "kind, player, other, currency, gen_random_uuid(), times, chances, amount, won, time_bank_ms, by_ops"
+    with psycopg.connect(bench.database.owner_url, autocommit=True) as owner:
+        owner.execute(
+            f"insert into signals_v1.tally select {copied} from signals_v1.tally where {mine}",
+            [pair.player, pair.other],
+        )
+        tables = owner.execute(
+            f"update signals_v1.tally set amount = %s, won = 0 where {mine}", [MAX_AMOUNT, pair.player, pair.other]
+        ).rowcount
+        owner.execute(
+            "insert into players_v1.result select player, gen_random_uuid(), currency, hands, net"
+            " from players_v1.result where player = %s",
+            [pair.player],
+        )
+        results = owner.execute(
+            "update players_v1.result set net = -%s where player = %s", [MAX_AMOUNT, pair.player]
+        ).rowcount
+    assert tables > 1
+    assert results > 1
+    found = (await signals(bench.reader, kind="pair", limit=1)).items[0]
+    assert (found.player, found.other, found.amount, found.weight) == (
+        pair.player,
+        pair.other,
+        tables * MAX_AMOUNT,
+        tables * MAX_AMOUNT,
+    )
+    every = await all_of(lambda cursor: signals(bench.reader, cursor=cursor, limit=1))
+    assert [(each.kind, each.player, each.other) for each in every] == [
+        (each.kind, each.player, each.other) for each in (await signals(bench.reader, limit=200)).items
+    ]
+    (result,) = await results_of(bench.reader, pair.player)
+    assert result.net == -results * MAX_AMOUNT
