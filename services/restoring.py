@@ -114,10 +114,16 @@ async def _begun(core: Core) -> LogRestored | None:
 
 
 async def _forget(core: Core, ahead_of: set[str] | None) -> list[str]:
-    """Drop the generations that have passed what is lost, or all. Projectors build them anew and let them serve."""
+    """Drop the generations that have passed what is lost, or all. Projectors build them anew and let them serve.
+
+    Where the one that serves goes, those beside it go too: a projector makes none anew where there is one, and lets
+    none serve that was in building or had served before.
+    """
     async with Generations.open(core.addresses.application) as generations:
-        there = [each.schema for each in await generations.all()]
-        gone = [schema for schema in there if ahead_of is None or schema in ahead_of]
+        there = await generations.all()
+        ahead_too = {each.schema for each in there if ahead_of is None or each.schema in ahead_of}
+        unserved = {each.name for each in there if each.serving and each.schema in ahead_too}
+        gone = [each.schema for each in there if each.schema in ahead_too or each.name in unserved]
         for schema in gone:
             await generations.forget(schema)
         return gone

@@ -24,6 +24,8 @@ from infra.settings import Settings
 from infra.store import Append, Verdict
 from infra.witness import Witness
 from projections import runner
+from projections.engine.follower import definition
+from projections.ledger import LEDGER
 from services import restoring
 from services.bench.common import temporary_home
 from services.bench.history import Past
@@ -84,11 +86,17 @@ async def test_an_older_backup_is_noticed_and_set_going_by_two(settings: Setting
 
 
 async def test_projections_that_have_passed_what_is_lost_are_built_anew(settings: Settings) -> None:
-    """The log alone was put back; what was worked out of the lost events stood elsewhere."""
+    """The log alone was put back; what was worked out of the lost events stood elsewhere.
+
+    With another generation beside the one that served, no ledger ever served again by itself.
+    """
     async with servers(settings) as addresses:
         async with open_core(settings) as core:
             await (await _past(core, 1)).hands(2)
             await _projected(core)
+            async with Generations.open(core.addresses.application) as generations:
+                # A rebuild that was killed has not passed what is lost.
+                await generations.begin(definition(LEDGER), range(core.store.parts))
         with psycopg.connect(_owner(addresses)) as connection:
             connection.execute(
                 "update projection.checkpoint set pos = pos + 3 where schema_name = 'ledger_v1' and part ="
@@ -100,7 +108,7 @@ async def test_projections_that_have_passed_what_is_lost_are_built_anew(settings
         async with open_core(settings, restored=True) as core:
             with capture_logs() as logged:
                 done = await set_going(core, OPS, "the disk failed")
-            assert (done.lost, done.projections) == (3, ("ledger_v1",))
+            assert (done.lost, done.projections) == (3, ("ledger_v1", "ledger_v1_g2"))
             assert [each["lost"] for each in logged if each["event"] == "log_restored"] == [3]
             assert "the disk failed" not in str(logged)  # a reason may hold names: it stands in the log of events alone
         async with open_core(settings) as core:
