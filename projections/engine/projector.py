@@ -146,9 +146,10 @@ class Projector:
         self._followers = [each for each in self._followers if each.schema in able and each.schema in held]
         kept = {follower.schema: follower for follower in self._followers}
         found = False
+        served = {g.name for g in generations if g.serving}
         for schema, (generation, projection) in able.items():
             if schema in held and schema not in kept:
-                kept[schema] = await self._follow(writer, projection, generation)
+                kept[schema] = await self._follow(writer, projection, generation, first=generation.name not in served)
                 found = True
             if schema in held:
                 kept[schema].serving = generation.serving
@@ -170,9 +171,12 @@ class Projector:
                 log.warning("projection_not_built", projection=each.name, version=each.version)
 
     async def _follow(
-        self, writer: ProjectionWriter, projection: Projection[Any], generation: Generation
+        self, writer: ProjectionWriter, projection: Projection[Any], generation: Generation, *, first: bool
     ) -> Follower[Any]:
-        """Take up a generation where it stands. Raises Fault(`log_restored`) where the log does not reach so far."""
+        """Take up a generation where it stands; `first`: none of its name serves, so it will, once it is at the end.
+
+        Raises Fault(`log_restored`) where the log does not reach so far.
+        """
         schema = generation.schema
         checkpoint = await writer.checkpoint(schema)
         heads = await self._log.heads()
@@ -180,7 +184,7 @@ class Projector:
         if generation.refused is not None:
             await writer.note(schema, None)
         follower = Follower(projection, schema, await writer.shapes(schema), checkpoint)
-        if not generation.serving and not generation.served:
+        if first and not generation.served:
             follower.serve_at = heads
             if follower.serves_from({}):
                 await writer.serve_first(schema)
