@@ -239,6 +239,7 @@ class Rebuild:
                 await writer.checkpoint(own.schema),
             )
             applier = Applier(Log(self._store, self._decode), writer)
+            await applier.take_up_parked(follower)
             if serving is None:
                 async with generations.snapshot() as snapshot:
                     return None, tuple(await snapshot.broken(own.schema, self._projection.laws))

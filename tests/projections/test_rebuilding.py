@@ -17,9 +17,10 @@ import pytest
 from msgspec.structs import replace
 
 from infra.faults import Fault
-from infra.projection_store import ProjectionReader
+from infra.projection_store import Generations, ProjectionReader
 from infra.redis import LOBBY as LOBBY_CHANNEL
 from projections.engine.applying import Applier
+from projections.engine.follower import definition
 from projections.engine.rebuilding import Rebuild, Rebuilt
 from projections.engine.retiring import drop, roll_back
 from projections.engine.types import Change, Insert, Projection, Recorded
@@ -28,7 +29,7 @@ from projections.lobby import LOBBY, open_tables
 from tests.projections.conftest import WITHIN_S, Bench, eventually
 from tests.projections.counting import counting
 from tests.projections.test_live import heard, live
-from tests.projections.world import commands, evening
+from tests.projections.world import commands, evening, table_id
 
 KEPT = (LEDGER, LOBBY)
 
@@ -131,6 +132,28 @@ async def test_filled_by_several_processes(bench: Bench) -> None:
     assert done.comparison.rows > 50
     assert list(dict.fromkeys(told)) == ["filling", "indexing", "catching up", "checking", "handing over", "done"]
     await bench.compare((LEDGER,), {"ledger": done.schema})
+
+
+async def test_what_an_older_program_parked_is_taken_up_by_the_one_that_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upgrade is there, what serves has taken the stream up, and the rebuild was refused for what it had parked."""
+
+    async def killed(self: Generations, schema: str) -> None:
+        raise asyncio.CancelledError
+
+    stream = f"table-{table_id(1)}"
+    await bench.world.append(evening(1), evening(2))
+    old, new = counting(refuse=lambda recorded: recorded.stream == stream and recorded.seq == 9), counting()
+    async with bench.projecting((new,)):
+        await bench.caught_up((new,))
+        monkeypatch.setattr(Generations, "finish", killed)
+        with pytest.raises(asyncio.CancelledError):
+            await rebuild(bench, old).run()
+        monkeypatch.undo()
+        again = await rebuild(bench, new).run()
+        assert (again.resumed, again.switched) == (True, True)
+    await bench.compare((new,), {"counting": again.schema})
 
 
 CHILD = """
@@ -473,6 +496,30 @@ async def test_lobby_messages_are_not_repeated(bench: Bench) -> None:
             await bench.caught_up((LEDGER,))
         await eventually(lambda: all_there(bench))
         await asyncio.sleep(0.3)
+        bodies = [each.data for each in messages]
+    assert bodies
+    assert len(bodies) == len(set(bodies))
+
+
+async def test_one_that_was_built_and_not_switched_to_is_silent(bench: Bench) -> None:
+    """Between its hand-over and the switch a projector took it for serving, and told the lobby each row once more."""
+    await bench.world.append(evening(1), evening(2))
+    async with heard(bench.redis_url, LOBBY_CHANNEL) as messages, bench.projecting(KEPT):
+        await bench.caught_up(KEPT)
+        await live(bench, messages)
+        async with Generations.open(bench.database.app_url) as generations:
+            heads = await bench.world.store.part_heads()
+            built, _ = await generations.begin(definition(LOBBY), sorted(heads))
+            await generations.follow(built.schema)
+
+            async def is_kept() -> bool:
+                return await generations.kept(built.schema) and await all_there(bench)
+
+            await eventually(is_kept)
+        messages.clear()
+        await bench.world.append(evening(3, hands=2))
+        await eventually(lambda: all_there(bench))
+        await live(bench, messages)
         bodies = [each.data for each in messages]
     assert bodies
     assert len(bodies) == len(set(bodies))
