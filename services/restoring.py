@@ -26,6 +26,7 @@ from infra.store import GENESIS, Appended
 from infra.store.chain import lp
 from infra.witness import Witness, ahead
 from services.core import LOG, Core, restore_begun, restoring_name
+from services.play.tables import UNREADABLE
 from services.play.types import Answer, Caller, Outcome, Request
 from services.play.writing import Draft
 
@@ -33,6 +34,8 @@ PREFIX = b"khrap-restored/1\x00"
 TABLES = "table-"
 DIGEST = "restored"
 """In the place of a request's digest, in what is done to tables here; no HMAC in hex reads so."""
+DAMAGED = UNREADABLE - {"event_unknown"}
+"""What no program makes good; an event of a newer one that program reads, and its hands would go on."""
 GONE_S = 6.0
 """Twice as long as a lease: so long at most a process that was killed seems to be there."""
 LOOK_S = 0.2
@@ -41,13 +44,17 @@ log = structlog.get_logger(__name__)
 
 
 class Restored(Struct, frozen=True):
-    """What was done: hands voided, commitments made anew (each void makes one too), projections to be built anew."""
+    """What was done: hands voided, commitments made anew (each void makes one too), projections to be built anew.
+
+    `unreadable` are tables whose events are damaged: no program reads them, so no hand goes on there either.
+    """
 
     events: int
     lost: int
     voided: int
     committed: int
     projections: tuple[str, ...]
+    unreadable: tuple[str, ...] = ()
 
 
 async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed: bool = False) -> Restored:
@@ -57,7 +64,7 @@ async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed:
     whose cards were seen still run.
 
     Raises Fault: `not_restored` where nobody is ahead of the log and it is not said that this is known (`unnoticed`),
-    `still_running` while any other process of the service is there.
+    `still_running` while any other process of the service is there, `event_unknown` where a newer program wrote to it.
     """
     await _alone(core)
     begun = await _begun(core)
@@ -75,13 +82,22 @@ async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed:
         # Who had passed what is lost cannot be told any more: what was written since may have made up for it.
         forgotten = await _forget(core, None)
     voided = committed = 0
+    unreadable = []
     for stream in await core.store.streams_not_ended(TABLES, "table_closed"):
-        was_voided = await _table(core, stream.removeprefix(TABLES), ops, reason)
-        voided += was_voided
+        table_id = stream.removeprefix(TABLES)
+        try:
+            voided += await _table(core, table_id, ops, reason)
+        except Fault as fault:
+            if fault.code not in DAMAGED:
+                raise
+            # One table's damage is not to keep all others shut.
+            log.error("table_unreadable", stream=stream, code=fault.code, detail=fault.detail)
+            unreadable.append(table_id)
+            continue
         committed += 1
     await Witness(core.addresses.redis, await core.store.log_id()).note(await core.store.part_heads())
     await _append(core, ops[0], LogRestoreFinished(ops=ops, voided=voided, committed=committed))
-    return Restored(told.events, told.lost, voided, committed, tuple(forgotten))
+    return Restored(told.events, told.lost, voided, committed, tuple(forgotten), tuple(unreadable))
 
 
 async def _alone(core: Core) -> None:

@@ -174,6 +174,33 @@ async def _killed_at(settings: Settings, appends: int, monkeypatch: pytest.Monke
             await set_going(core, OPS, "the disk failed")
 
 
+async def test_a_table_that_cannot_be_read_keeps_no_other_shut(settings: Settings) -> None:
+    """Its damage ended the restore each time, and until that is done nothing starts."""
+    async with servers(settings) as addresses:
+        async with open_core(settings) as core:
+            damaged, well = await _past(core, 1), await _past(core, 2)
+            for past in (damaged, well):
+                await past.hands(1)
+                await past.part_of_a_hand(25)
+        with psycopg.connect(_owner(addresses)) as connection:
+            connection.execute("set session_replication_role = replica")
+            last = "(select max(seq) from store.event where stream_id = %(stream)s)"
+            changed = connection.execute(
+                f"update store.event set body = '{{' where stream_id = %(stream)s and seq = {last}",
+                {"stream": f"table-{damaged.table_id}"},
+            )
+            assert changed.rowcount == 1
+        async with open_core(settings, restored=True) as core:
+            done = await set_going(core, OPS, "the disk failed", unnoticed=True)
+            assert (done.unreadable, done.voided, done.committed) == ((damaged.table_id,), 1, 1)
+        async with open_core(settings) as core:
+            found = await core.play.table(well.table_id)
+            assert found is not None
+            assert running(found[1]) is None
+            with pytest.raises(Fault, match="event_broken"):
+                await core.play.table(damaged.table_id)
+
+
 async def test_a_halt_that_somebody_meant_outlives_the_restore(settings: Settings) -> None:
     async with servers(settings):
         async with open_core(settings) as core:

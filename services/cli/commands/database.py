@@ -83,6 +83,8 @@ def restored(
         print(f"{done.events:,} events are restored, {done.lost:,} or more are lost")
         print(f"{done.voided:,} running hands voided, {done.committed:,} commitments made anew")
         print(f"to be built anew: {', '.join(done.projections) or 'nothing'}")
+        for table_id in done.unreadable:
+            print(f"table {table_id} cannot be read, and stays as it is; `khrap audit verify` names the event")
 
 
 async def _restored(settings: Settings, ops: tuple[str, str], reason: str, unnoticed: bool) -> Restored:
