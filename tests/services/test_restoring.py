@@ -201,6 +201,31 @@ async def test_a_table_that_cannot_be_read_keeps_no_other_shut(settings: Setting
                 await core.play.table(damaged.table_id)
 
 
+async def test_another_key_is_told_from_altered_bytes_of_one_table(settings: Settings) -> None:
+    """Where it was the first table's commitment that had been altered nothing started, and the key was blamed."""
+    async with servers(settings) as addresses:
+        async with open_core(settings) as core:
+            tables = [await _past(core, number) for number in (1, 2)]
+            first = min(f"table-{past.table_id}" for past in tables)
+        with psycopg.connect(_owner(addresses)) as connection:
+            connection.execute("set session_replication_role = replica")
+            for body in ("replace(convert_from(body, 'UTF8'), 'sealed\":\"', 'sealed\":\"AAAA')", "'{'"):
+                changed = connection.execute(
+                    f"update store.event set body = convert_to({body}, 'UTF8')"
+                    " where stream_id = %s and type = 'hand_committed'",
+                    [first],
+                )
+                assert changed.rowcount == 1
+                connection.commit()
+                async with open_core(settings):
+                    pass
+        key = settings.home_folder / "keys" / "master.key"
+        key.write_text("ab" * 32 + "\n")
+        with pytest.raises(Fault, match="bring back master"):
+            async with open_core(settings):
+                pass
+
+
 async def test_a_halt_that_somebody_meant_outlives_the_restore(settings: Settings) -> None:
     async with servers(settings):
         async with open_core(settings) as core:
