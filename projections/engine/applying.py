@@ -63,7 +63,7 @@ class Applier:
             for follower, each in prepared:
                 self._committed(follower, each, live)
                 for parked in follower.healing(batch.entries):
-                    await self._take_up(follower, parked)
+                    await self.take_up(follower, parked)
 
     def _committed(self, follower: Follower[Any], prepared: Prepared[Any], live: bool) -> None:
         follower.committed(prepared)
@@ -122,10 +122,11 @@ class Applier:
         await asyncio.gather(*(one(stream, before) for stream, before in missing.items()))
 
     async def take_up_parked(self, follower: Follower[Any]) -> None:
+        """Try all its parked streams again."""
         for parked in list(follower.parked.values()):
-            await self._take_up(follower, parked)
+            await self.take_up(follower, parked)
 
-    async def _take_up(self, follower: Follower[Any], parked: Parked) -> None:
+    async def take_up(self, follower: Follower[Any], parked: Parked) -> None:
         """Try a parked stream again, as far as the projection has passed it; where it still fails, it waits on."""
         limit, refused = AGAIN_EVENTS, False
         while True:

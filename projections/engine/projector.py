@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,9 @@ SHARE_S = LEASE_S / 3
 """How often the processes share out anew what is to be kept."""
 AGAIN_S = 30.0
 """How often parked streams are tried again, besides on start."""
+AGAIN_FOR_S = 0.1
+"""So long at most at a time: one takes 1 to 10 ms, and where an older program meets a newer one's events there may be
+thousands, for which what serves stood still for longer than a lease lasts."""
 RECONNECT_S = (0.1, 2.0)
 
 log = structlog.get_logger(__name__)
@@ -103,6 +107,7 @@ class Projector:
         self._stopped = {stopped.part: stopped for stopped in await writer.stopped()}
         applier = Applier(self._log, writer, self._on_commit)
         share_at = again_at = 0.0
+        waiting: deque[tuple[Follower[Any], str]] = deque()
         linger_ms = LINGER_MS
         while True:
             began = time.monotonic()
@@ -110,20 +115,36 @@ class Projector:
                 share_at = began + SHARE_S
                 if await self._share(writer):
                     again_at = began
-            if began >= again_at:
+                    waiting.clear()
+            if began >= again_at and not waiting:
                 again_at = began + AGAIN_S
-                for follower in list(self._followers):
-                    try:
-                        await applier.take_up_parked(follower)
-                    except WriteBroken as broken:
-                        await self._set_aside(writer, follower, broken.reason)
+                waiting.extend((each, stream) for each in self._followers for stream in each.parked)
+            await self._take_up(applier, writer, waiting)
             await self._note_holes(writer)
             count = await self._round(applier, writer)
             linger_ms = min(2 * linger_ms, BUSY_LINGER_MS) if count else LINGER_MS
+            if waiting and not count:
+                continue
             if not count:
                 await self._arrival()
             elif not self._behind():
                 await asyncio.sleep(max(0.0, began + linger_ms / 1000 - time.monotonic()))
+
+    async def _take_up(
+        self, applier: Applier, writer: ProjectionWriter, waiting: deque[tuple[Follower[Any], str]]
+    ) -> None:
+        """Try the first of the `waiting` streams again, as many as there is time for."""
+        until = time.monotonic() + AGAIN_FOR_S
+        while waiting:
+            follower, stream = waiting.popleft()
+            parked = follower.parked.get(stream)
+            if parked is not None and follower in self._followers:
+                try:
+                    await applier.take_up(follower, parked)
+                except WriteBroken as broken:
+                    await self._set_aside(writer, follower, broken.reason)
+                if time.monotonic() >= until:
+                    return
 
     async def _arrival(self) -> None:
         try:

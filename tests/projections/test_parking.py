@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import psycopg
@@ -10,7 +11,7 @@ import pytest
 from domain.events import EVENTS, Event, HandStarted
 from infra.codec import Codec
 from infra.entropy import SystemEntropy
-from infra.projection_store import ProjectionWriter, WriteStale
+from infra.projection_store import Parked, ProjectionWriter, WriteStale
 from infra.sealing import Sealer
 from infra.store import NewEvent
 from projections.engine import applying, memory, projector
@@ -107,6 +108,41 @@ async def test_who_was_stopped_while_he_took_a_stream_up_takes_up_nothing(
     async with bench.projecting((healthy,)):
         await eventually(lambda: _none_parked(bench, "one"))
     await bench.compare((healthy,))
+
+
+async def test_many_that_wait_hold_up_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All were tried again before anything else was done: with thousands for longer than a lease lasts."""
+    monkeypatch.setattr(projector, "AGAIN_FOR_S", 0.0)
+    monkeypatch.setattr(projector, "AGAIN_S", 0.5)
+    take_up, streams = applying.Applier.take_up, list[str]()
+    rounds: list[list[int]] = []
+    """For each time that all were tried: how far the projection was at each of them."""
+
+    async def slowly(self: applying.Applier, follower: Follower[Any], parked: Parked) -> None:
+        streams.append(parked.stream)
+        if parked.stream == streams[0]:
+            rounds.append([])
+            if len(rounds) == 2:
+                await bench.world.append(evening(50))
+        rounds[-1].append(sum(follower.vector.values()))
+        await asyncio.sleep(0.05)
+        await take_up(self, follower, parked)
+
+    monkeypatch.setattr(applying.Applier, "take_up", slowly)
+    sick = counting("one", lambda recorded: isinstance(recorded.event, HandStarted))
+    await bench.world.append(*(evening(seed, hands=1) for seed in range(1, 11)))
+    async with bench.projecting((sick,)):
+        await bench.caught_up((sick,))
+
+        async def are_tried() -> bool:
+            return len(rounds) > 2
+
+        await eventually(are_tried)
+    assert len(rounds[1]) == 10
+    assert rounds[1][-1] > rounds[1][0]
+    async with bench.projecting((counting("one"),)):
+        await eventually(lambda: _none_parked(bench, "one"))
+    await bench.compare((counting("one"),))
 
 
 class ChipsCounted(Event, frozen=True, kw_only=True, tag="chips_counted"):
