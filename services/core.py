@@ -10,12 +10,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from msgspec import MsgspecError, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from domain.events import LogRestored
 from infra.clock import Clock, SystemClock
-from infra.codec import Codec, UnknownEvent
+from infra.codec import Codec
 from infra.embedded import EmbeddedServers
 from infra.entropy import Entropy, SystemEntropy
 from infra.faults import Fault
@@ -133,9 +133,8 @@ async def check_key(store: EventStore, codec: Codec) -> None:
             try:
                 codec.decode(event)
             except Fault as fault:
-                closed = closed or fault
-            except (UnknownEvent, MsgspecError):
-                continue
+                if fault.code == "seal_broken":
+                    closed = closed or fault
             else:
                 return
     if closed is not None:
