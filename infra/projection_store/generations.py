@@ -22,7 +22,7 @@ from infra.projection_store.writer import (
     read_shapes,
     refuse_changed,
 )
-from infra.store.connect import SETTINGS, Damaged, Unavailable, application_conninfo
+from infra.store.connect import SETTINGS, Damaged, Unavailable, application_conninfo, damaged
 
 SESSION = {
     # All rows are read here, and indexes made: as Postgres sees fit, for as long as it takes.
@@ -90,8 +90,7 @@ class Generations:
             detail = f"the database has no registry of projections; run `khrap db migrate` ({one_line(error)})"
             raise Fault("store_not_migrated", detail) from error
         except Damaged as error:
-            detail = f"Postgres cannot read what it has stored: {one_line(error)}; look at its log and its disk"
-            raise Fault("store_damaged", detail) from error
+            raise damaged(error) from error
         except Unavailable as error:
             raise Fault("store_unavailable", f"the projections' connection failed: {one_line(error)}") from error
 
@@ -250,7 +249,7 @@ class Snapshot:
             mine, theirs = await read_shapes(cursor, ours), await read_shapes(cursor, other)
         tables, unsaid = comparing.compared(mine, theirs, changes)
         digests = await comparing.digest(self._connection, ours, tables)
-        against, damaged = await comparing.digest_as_far(self._connection, other, tables)
+        against, unread = await comparing.digest_as_far(self._connection, other, tables)
         found: list[Difference] = []
         for table, columns in tables.items():
             if table in against and digests[table] != against[table]:
@@ -262,7 +261,7 @@ class Snapshot:
             rows=sum(rows for rows, _ in digests.values()),
             differences=tuple(found),
             unsaid=tuple(unsaid),
-            damaged=tuple(damaged),
+            damaged=tuple(unread),
             parked=tuple(sorted(await self._parked(ours) - await self._parked(other))),
             broken=tuple(await self.broken(ours, laws)),
         )

@@ -15,7 +15,7 @@ from psycopg.rows import args_row
 
 from infra.faults import Fault
 from infra.store.arrays import Binary, int2s, int8s
-from infra.store.connect import STORE_SETTINGS, AsItIs, Unavailable, application_conninfo, reason
+from infra.store.connect import STORE_SETTINGS, AsItIs, Damaged, Unavailable, application_conninfo, damaged, reason
 from infra.store.queries import query
 from infra.store.reader import check_dense
 from infra.store.types import StoredEvent
@@ -48,6 +48,8 @@ class BulkReader:
             cursor = self._connection.cursor(binary=True, row_factory=args_row(StoredEvent))
             cursor.execute(READ_STRETCH, (int2s(parts), int8s(afters), int8s(uptos)), prepare=True)
             events = cursor.fetchall()
+        except Damaged as error:
+            raise damaged(error) from error
         except Unavailable as error:
             raise Fault("store_unavailable", reason(error)) from error
         check_dense(stretches, events)

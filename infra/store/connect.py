@@ -10,6 +10,7 @@ from psycopg import AsyncConnection, conninfo
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
+from infra.faults import Fault
 from infra.store.arrays import Binary
 
 APP_ROLE = "khrap_app"
@@ -85,6 +86,13 @@ def reason(error: BaseException) -> str:
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     lines = (said or str(error)).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def damaged(error: BaseException) -> Fault:
+    """What is said of one of `Damaged`."""
+    return Fault(
+        "store_damaged", f"Postgres cannot read what it has stored: {reason(error)}; look at its log and its disk"
+    )
 
 
 def application_conninfo(url: str, settings: Mapping[str, str] = SETTINGS) -> str:

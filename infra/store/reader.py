@@ -14,7 +14,7 @@ from infra.faults import Fault
 from infra.store.arrays import int2s, int8s, texts, uuids
 from infra.store.batch import Batch
 from infra.store.chain import part_of
-from infra.store.connect import Unavailable, reason
+from infra.store.connect import Damaged, Unavailable, damaged, reason
 from infra.store.connections import Connections
 from infra.store.errors import StoreGap
 from infra.store.queries import query
@@ -170,6 +170,8 @@ class Reader:
             try:
                 async with asyncio.timeout_at(deadline), self._connections.one() as connection:
                     return await question(connection)
+            except Damaged as error:
+                raise damaged(error) from error
             except (*Unavailable, TimeoutError) as error:
                 if loop.time() + delay_s > deadline:
                     raise Fault("store_unavailable", reason(error)) from error

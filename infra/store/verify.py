@@ -23,7 +23,7 @@ from psycopg.rows import args_row
 
 from infra.faults import Fault
 from infra.store.chain import event_hash
-from infra.store.connect import Unavailable, reason
+from infra.store.connect import Damaged, Unavailable, damaged, reason
 from infra.store.queries import query
 from infra.store.types import GENESIS, StoredEvent, StreamHead
 from infra.store.walk import MISFIT, Broken, PartWalked, connect, disagreement, walk_part
@@ -66,7 +66,7 @@ async def walk(
     """Walk the parts of `heads`, which has about how many events each holds, and those that have (packed) `seals`.
 
     In as many processes as there are processors, where it is worth it. `progress` is told how many events were read
-    since it was last told. Raises Fault: `store_unavailable`, `walk_ended`.
+    since it was last told. Raises Fault: `store_unavailable`, `store_damaged`, `walk_ended`.
     """
     todo = sorted(heads.keys() | seals.keys(), key=lambda part: -heads.get(part, 0))
     if processes is None:
@@ -158,6 +158,8 @@ class _Worker:
                 if self._connection is None:
                     self._connection = connect(self._url)
                 return walk_part(self._connection, part, parts, seals, self._count)
+            except Damaged as error:
+                raise damaged(error) from error
             except Unavailable as error:
                 lost = reason(error)
                 self.close()

@@ -77,7 +77,9 @@ FAULTS: dict[str, Kind] = {
     "unavailable": Kind(503, "A part of the service is away for the moment"),
 }
 """The faults that may pass; one that is not named is `unavailable`."""
-LASTING = frozenset({"store_rejected", "store_broken", "seal_broken", "event_broken", "checkpoints_broken"})
+LASTING = frozenset(
+    {"store_rejected", "store_broken", "store_damaged", "seal_broken", "event_broken", "checkpoints_broken"}
+)
 """Faults that do not pass by themselves: `internal`."""
 
 REQUESTS: dict[str, Kind] = {
