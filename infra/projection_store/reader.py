@@ -19,7 +19,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from infra.faults import Fault
 from infra.projection_store.queries import one_line, query
 from infra.projection_store.types import Parked, Standing, Stopped
-from infra.store.connect import Damaged, Unavailable, application_conninfo, reason
+from infra.store.connect import Damaged, Unavailable, application_conninfo, damaged
 
 T = TypeVar("T")
 
@@ -71,9 +71,11 @@ class ProjectionReader:
             self._serving.pop(name, None)
             schema = await self._serves(name)
             found = await self._read(_composed(text, schema), {**given, "schema": schema})
-        except Damaged as error:
-            detail = f"the rows of {schema} cannot be read ({reason(error)}); build it anew, with --accept"
-            raise Fault("projection_missing", detail) from error
+        except Fault as fault:
+            if fault.code != "store_damaged":
+                raise
+            detail = f"the rows of {schema} cannot be read; build it anew, with --accept ({fault.detail})"
+            raise Fault("projection_missing", detail) from fault
         return msgspec.convert(found, list[shape])  # type: ignore[valid-type]
 
     async def _serves(self, name: str) -> str:
@@ -120,8 +122,8 @@ class ProjectionReader:
                 async with self._pool.connection(TIMEOUT_S) as connection:
                     cursor = await connection.cursor(row_factory=dict_row).execute(what, given)
                     return await cursor.fetchall()
-            except Damaged:
-                raise
+            except Damaged as error:
+                raise damaged(error) from error
             except Unavailable as error:
                 if attempt == ATTEMPTS - 1 or isinstance(error, PoolTimeout):
                     raise Fault("store_unavailable", f"the projections cannot be read: {one_line(error)}") from error

@@ -129,3 +129,23 @@ async def test_a_rebuild_that_stands_still_lets_what_serves_go_on(
             await building
         monkeypatch.undo()
         assert (await rebuild(bench, LEDGER).run()).switched
+
+
+async def test_a_log_that_cannot_be_read_is_told_in_a_word(bench: Bench) -> None:
+    """How long the oldest event has waited is read there."""
+    await bench.world.append(evening(1))
+    async with bench.projecting(KEPT):
+        await bench.caught_up(KEPT)
+    await bench.world.append(evening(2))
+    with psycopg.connect(bench.database.owner_url) as connection:
+        connection.execute(
+            f"""
+            create function store.damaged() returns boolean language plpgsql as $$
+            begin raise '{BROKEN}' using errcode = 'XX001'; end $$;
+            alter table store.event enable row level security;
+            create policy damaged on store.event for select using (store.damaged());
+            """.encode()
+        )
+    with pytest.raises(Fault, match=BROKEN) as raised:
+        await bench.reader.standings()
+    assert raised.value.code == "store_damaged"
