@@ -42,14 +42,17 @@ class Witness:
         self._url = url
         self._key = f"khrap:log:{log_id}"
 
-    async def note(self, heads: Mapping[int, int]) -> None:
-        """The log is at `heads` (part → last position) now."""
+    async def note(self, heads: Mapping[int, int]) -> bool:
+        """The log is at `heads` (part → last position) now; whether Redis has taken it."""
         text = msgspec.json.encode({str(part): pos for part, pos in heads.items() if pos})
         client = redis.connect(self._url)
         try:
             await client.set(self._key, text)
         except redis.Broken as error:
             log.debug("witness_away", error=str(error))
+            return False
+        else:
+            return True
         finally:
             await client.aclose()
 

@@ -95,7 +95,9 @@ async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed:
             unreadable.append(table_id)
             continue
         committed += 1
-    await Witness(core.addresses.redis, await core.store.log_id()).note(await core.store.part_heads())
+    if not await Witness(core.addresses.redis, await core.store.log_id()).note(await core.store.part_heads()):
+        said = "Redis is away: where it comes back and knows of lost events nothing starts, and this is to be run again"
+        log.warning("witness_away", detail=said)
     await _append(core, ops[0], LogRestoreFinished(ops=ops, voided=voided, committed=committed))
     return Restored(told.events, told.lost, voided, committed, tuple(forgotten), tuple(unreadable))
 

@@ -203,10 +203,10 @@ class Generations:
         return None if row is None else str(row[0])
 
     async def let_go(self, schema: str) -> None:
-        """Have nobody keep it up any more. Raises Fault where it serves."""
+        """Have nobody keep it up any more. Raises Fault where it serves, or is not there."""
         update = "update projection.generation set state = 'dropping' where schema_name = %s and not serving"
         if (await self._connection.execute(update, [schema])).rowcount != 1:
-            raise Fault("projection_serves", f"{schema} serves now; it cannot be dropped")
+            raise Fault("projection_serves", f"{schema} serves now, or somebody has just dropped it")
 
     async def forget(self, schema: str) -> None:
         """Drop a generation though it serves: its rows are of a log that is no more."""

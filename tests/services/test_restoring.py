@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from domain.commands import HaltTable
@@ -224,6 +225,18 @@ async def test_another_key_is_told_from_altered_bytes_of_one_table(settings: Set
         with pytest.raises(Fault, match="bring back master"):
             async with open_core(settings):
                 pass
+
+
+async def test_that_redis_could_not_be_told_is_said(settings: Settings) -> None:
+    """It may come back as it was, and then nothing starts until the command is run again: that was left to be found."""
+    async with servers(settings), open_core(settings, restored=True) as core:
+        away = replace(core, addresses=replace(core.addresses, redis="unix:///nowhere/redis.sock"))
+        with capture_logs() as logged:
+            await set_going(away, OPS, "the disk failed", unnoticed=True)
+        assert "witness_away" in {each["event"] for each in logged if each["log_level"] == "warning"}
+        with capture_logs() as logged:
+            await set_going(core, OPS, "the disk failed", unnoticed=True)
+        assert "witness_away" not in {each["event"] for each in logged if each["log_level"] == "warning"}
 
 
 async def test_a_halt_that_somebody_meant_outlives_the_restore(settings: Settings) -> None:
