@@ -202,6 +202,13 @@ class Generations:
         row = await (await self._connection.execute(query("previous.sql"), [name])).fetchone()
         return None if row is None else str(row[0])
 
+    async def give_up(self, schema: str) -> None:
+        """Drop one that was in building. Raises Fault where it is that no more."""
+        update = "update projection.generation set state = 'dropping' where schema_name = %s and state = 'building'"
+        if (await self._connection.execute(update, [schema])).rowcount != 1:
+            raise overtaken(schema)
+        await self.drop(schema)
+
     async def let_go(self, schema: str) -> None:
         """Have nobody keep it up any more. Raises Fault where it serves, or is not there."""
         update = "update projection.generation set state = 'dropping' where schema_name = %s and not serving"

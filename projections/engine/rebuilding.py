@@ -157,8 +157,7 @@ class Rebuild:
                 raise Fault("rebuild_running", f"{own.schema} waits to be switched to; rebuild, or drop it first")
             async with self._held(own.schema):
                 comparison, broken = await self._build(generations, own)
-            await generations.let_go(own.schema)
-            await generations.drop(own.schema)
+            await generations.give_up(own.schema)
             assert comparison is not None
             return Rebuilt(
                 name=serving.name,
@@ -181,8 +180,7 @@ class Rebuild:
         if resumed and own.refused is not None and not accept:
             if await generations.kept(own.schema):
                 raise Fault("rebuild_running", f"{own.schema} is being built by another process")
-            await generations.let_go(own.schema)
-            await generations.drop(own.schema)
+            await generations.give_up(own.schema)
             own, resumed = await generations.begin(definition(self._projection), parts)
         return own, resumed
 

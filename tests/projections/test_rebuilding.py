@@ -413,6 +413,32 @@ async def test_what_another_has_passed_or_dropped_ends_the_rebuild_in_a_word(
             await rebuild(bench, LEDGER).run()
 
 
+async def test_a_verification_that_stood_still_drops_nothing_that_served_meanwhile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease ran out; a rebuild went on with what it had built, and switched to it: it is the way back now."""
+    url = bench.database.app_url
+    await bench.world.append(evening(1))
+    say, stood_still = Rebuild._say, list[str]()
+
+    async def stand_still(self: Rebuild, own: Any, serving: Any, phase: Any, *rest: Any) -> int:
+        if phase == "checking" and not stood_still:
+            stood_still.append(own.schema)
+            with psycopg.connect(bench.database.owner_url) as connection:
+                connection.execute("delete from lease.held where name = %s", [own.schema])
+                connection.execute("delete from lease.candidate where name = %s", [own.schema])
+            assert (await rebuild(bench, LEDGER).run()).schema == own.schema
+            assert await roll_back(url, "ledger") == (own.schema, serving.schema)
+        return await say(self, own, serving, phase, *rest)
+
+    monkeypatch.setattr(Rebuild, "_say", stand_still)
+    async with bench.projecting((LEDGER,)):
+        await bench.caught_up((LEDGER,))
+        with pytest.raises(Fault, match="rebuild_overtaken"):
+            await rebuild(bench, LEDGER).verify()
+        assert await roll_back(url, "ledger") == ("ledger_v1", "ledger_v1_g2")
+
+
 async def test_dropped_before_it_is_begun_with(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of ops at a time: one drops what the other is just beginning to build."""
     await bench.world.append(evening(1))
