@@ -16,9 +16,9 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command; returns the exit code."""
-    from services.cli.app import app
-
     try:
+        from services.cli.app import app  # takes half a second, in which Ctrl-C may come, too
+
         app(arguments, prog_name="khrap")
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else CANNOT if done.code else HOLDS

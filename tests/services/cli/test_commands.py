@@ -8,6 +8,7 @@ import time
 import jwt
 import pytest
 
+from services.cli.entry import run
 from tests.services.cli.conftest import Khrap
 
 
@@ -129,3 +130,12 @@ def test_help_comes_at_once() -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     assert time.monotonic() - began < 10
+
+
+def test_ctrl_c_before_a_command_has_begun_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def __getattr__(self, name: str) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "services.cli.app", Interrupted())
+    assert run(["projections", "status"]) == 130
