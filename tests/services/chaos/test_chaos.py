@@ -8,7 +8,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import psutil
@@ -26,6 +28,7 @@ SECONDS = 15.0
 SEED = 5806361
 """One schedule for every run of the tests: `khrap chaos` is for the others."""
 MEMBERS = 6
+Truth = TypeVar("Truth")
 WITHIN_S = 300.0
 
 
@@ -54,6 +57,7 @@ class Started:
 
     def __init__(self, home: Path) -> None:
         self._home = home
+        self.all: list[psutil.Process] = []
 
     async def start(self) -> None:
         """Returns when all processes of the service have been started."""
@@ -69,7 +73,7 @@ class Started:
         self._chaos = psutil.Process(self._running.pid)
         await _until(lambda: len(self.members()) == MEMBERS)
         # They stand in the environment of the processes, which know where the servers' home is.
-        self.home = Path(self.members()[0].environ()["KHRAP_HOME"])
+        self.home = await _until(self._home_of_a_member)
         note = read_note(self.home)
         assert note.pid is not None
         servers = [psutil.Process(pid) for pid in (note.pid, *note.servers)]
@@ -77,8 +81,13 @@ class Started:
 
     def members(self) -> list[psutil.Process]:
         """The processes of the service."""
-        found = self._chaos.children(recursive=True)
-        return [each for each in found if "services.chaos.part" in each.cmdline()]
+        return [each for each in self._chaos.children(recursive=True) if _is_member(each)]
+
+    def _home_of_a_member(self) -> Path | None:
+        for each in self.members():
+            with suppress(psutil.Error):  # it may have been killed by now: that is what the run is for
+                return Path(each.environ()["KHRAP_HOME"])
+        return None
 
     async def ended(self, number: signal.Signals) -> int:
         """Signal it and wait for the end of all; the exit code."""
@@ -89,11 +98,19 @@ class Started:
         return code
 
 
-async def _until(holds: Callable[[], bool]) -> None:
+async def _until(holds: Callable[[], Truth | None]) -> Truth:
     last = time.monotonic() + WITHIN_S
-    while not holds():
+    while not (found := holds()):
         assert time.monotonic() < last, f"not within {WITHIN_S} s"
         await asyncio.sleep(0.1)
+    return found
+
+
+def _is_member(process: psutil.Process) -> bool:
+    try:
+        return "services.chaos.part" in process.cmdline()
+    except psutil.Error:  # killed by now
+        return False
 
 
 def _runs(process: psutil.Process) -> bool:
