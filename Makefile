@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 PYTHON ?=
 PYTEST_ARGS ?=
+# So many at a time, each with servers of its own; 0: one after the other.
+TEST_WORKERS ?= 2
 DEMO_ARGS ?=
 SERVE_ARGS ?=
 BENCH ?= append actions live load rebuild replay rules verify
@@ -48,7 +50,7 @@ serve: setup  ## Run the service, all in one process (SERVE_ARGS=…)
 test: setup  ## All tests, on embedded Postgres and Valkey (PYTEST_ARGS="-k name")
 	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null 2>&1 || [ -n "$$KHRAP_TEST_CHROMIUM" ] || \
 		echo "No Chromium here: the tests of the pages in a browser are left out (KHRAP_TEST_CHROMIUM names one)."
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 check: setup  ## Lint, format, types and import contracts
 	$(BIN)/ruff check .
