@@ -51,6 +51,8 @@ def server_urls() -> Iterator[ServerUrls]:
     """The servers, running for as long as the session."""
     given = os.environ.get("KHRAP_TEST_DATABASE_URL"), os.environ.get("KHRAP_TEST_REDIS_URL")
     if given[0] and given[1]:
+        if os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1") != "1":
+            pytest.fail("on servers that were given one worker tests alone, or one hears the other: TEST_WORKERS=0")
         yield ServerUrls(postgres=given[0], redis=given[1])
     elif given[0] or given[1]:
         pytest.fail("KHRAP_TEST_DATABASE_URL and KHRAP_TEST_REDIS_URL: give both or neither")
@@ -93,7 +95,7 @@ def postgres_url(server_urls: ServerUrls) -> str:
 
 @pytest.fixture(scope="session")
 def redis_url(server_urls: ServerUrls) -> str:
-    """Valkey's or Redis's URL. Servers that were given are shared by workers."""
+    """Valkey's or Redis's URL."""
     return server_urls.redis
 
 
