@@ -171,8 +171,8 @@ class Void(Command, frozen=True, kw_only=True):
 
 
 class CommitAnew(Command, frozen=True, kw_only=True):
-    """S2: another commitment for the next hand, where the one that stands may be known: a restored log has lost what
-    came of it. What players gave to the old one is gone with it.
+    """S2: another commitment for the next hand, where the one that stands may be known (a restored log has lost what
+    came of it) or is lost itself (S7). What players gave to the old one is gone with it.
     """
 
     fresh: Fresh

@@ -1,4 +1,4 @@
-"""A command to a table → its events, or why it is refused. Source: rulebook T, S2, S6."""
+"""A command to a table → its events, or why it is refused. Source: rulebook T, S2, S6, S7."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from domain.course import Course
 from domain.events import Event, TableOpened, TableStateWritten
 from domain.refusal import Refused
 from domain.seeds import commit
-from domain.table import STATE_EVERY, Table, record, running
+from domain.table import STATE_EVERY, Table, record, running, seed_lost
 
 Events = tuple[Event, ...]
 
@@ -62,14 +62,14 @@ def course(table: Table | None, command: TableCommand) -> Course | Refused:
     if isinstance(decided, Refused):
         return decided
     taken = decided if isinstance(decided, Course) else Course(table, command.at_ms, decided)
-    _write_state(taken)
+    _write_state(taken, is_due=seed_lost(table) and not seed_lost(taken.table))
     return taken
 
 
-def _write_state(taken: Course) -> None:
-    """The table's state too, where a fold would have to begin too far back otherwise."""
+def _write_state(taken: Course, *, is_due: bool) -> None:
+    """The table's state too, where a fold would have to begin too far back otherwise, or (S7) at what no key opens."""
     after = taken.table
-    if after.since_state < STATE_EVERY or running(after) is not None or after.next_hand is None:
+    if running(after) is not None or after.next_hand is None or not (is_due or after.since_state >= STATE_EVERY):
         return
     taken.add(
         TableStateWritten(

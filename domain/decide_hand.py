@@ -155,7 +155,7 @@ def _played_on(table: Table, events: Events, at_ms: int, fresh: Fresh) -> Course
         if s.expiries >= EXPIRIES and not s.sitting_out and not s.leaving
     )
     disclosed = disclose(table, table.hand.hand_id, table.shuffle.server_seed, used=True)
-    course.add(disclosed, *sat_out, commit(fresh))
+    course.add(*disclosed, *sat_out, commit(fresh))
     return course
 
 
@@ -186,5 +186,5 @@ def commit_anew(table: Table, command: CommitAnew) -> Events | Refused:
     if running(table) is not None:
         return Refused("in_hand", "S2", "a hand runs: what it is dealt by is settled")
     pending = table.next_hand
-    disclosed = () if pending is None else (disclose(table, pending.hand_id, pending.server_seed, used=False),)
+    disclosed = () if pending is None else disclose(table, pending.hand_id, pending.server_seed, used=False)
     return (*disclosed, commit(command.fresh))

@@ -245,5 +245,5 @@ def complete_close(table: Table, command: CompleteClose) -> Events | Refused:
     left = [PlayerLeft(seat=s.seat, player=s.player, purse=s.purse, reason="closed") for s in table.seats]
     disclosed: Events = ()
     if table.next_hand is not None:
-        disclosed = (disclose(table, table.next_hand.hand_id, table.next_hand.server_seed, used=False),)
+        disclosed = disclose(table, table.next_hand.hand_id, table.next_hand.server_seed, used=False)
     return (*left, *bank_returned(table), *disclosed, TableClosed())

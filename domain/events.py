@@ -557,6 +557,32 @@ class LogRestoreFinished(Event, frozen=True, kw_only=True, tag="log_restore_fini
     committed: int
 
 
+class KeyLost(Event, frozen=True, kw_only=True, tag="key_lost"):
+    """S7: the master key is lost, and two named ops set the log going again under another.
+
+    `events` were in it then, and `vector` is the SHA-256 (hex) over the positions of its parts. `signature` (hex,
+    Ed25519 under `key`) is over all of it.
+    """
+
+    ops: tuple[str, str]
+    reason: str
+    events: int
+    vector: str
+    key: str
+    signature: str
+
+
+class KeyLossFinished(Event, frozen=True, kw_only=True, tag="key_loss_finished"):
+    """S7: all that follows from the `KeyLost` before it is done, and play may go on.
+
+    `voided` hands were running; at `committed` tables the commitment of the next hand was made anew.
+    """
+
+    ops: tuple[str, str]
+    voided: int
+    committed: int
+
+
 class SessionOpened(Event, frozen=True, kw_only=True, tag="session_opened"):
     """A page's one-time code was used, by the first who came with it; its stream can be begun only once."""
 
@@ -737,7 +763,7 @@ TABLE_EVENTS: tuple[type[Event], ...] = TableEvent.__args__
 ACCOUNT_EVENTS: tuple[type[Event], ...] = AccountEvent.__args__
 ACCESS_EVENTS: tuple[type[Event], ...] = (HandExamined, SessionOpened, SessionEnded)
 DISPUTE_EVENTS: tuple[type[Event], ...] = DisputeEvent.__args__
-LOG_EVENTS: tuple[type[Event], ...] = (LogRestored, LogRestoreFinished)
+LOG_EVENTS: tuple[type[Event], ...] = (LogRestored, LogRestoreFinished, KeyLost, KeyLossFinished)
 EVENTS = TABLE_EVENTS + ACCOUNT_EVENTS + ACCESS_EVENTS + DISPUTE_EVENTS + LOG_EVENTS
 
 SECRETS: dict[type[Event], tuple[str, ...]] = {

@@ -53,7 +53,7 @@ from domain.events import (
     TrumpTurned,
     VoidProposed,
 )
-from domain.evolve_hand import evolve_hand, opening
+from domain.evolve_hand import HANDLERS, evolve_hand, opening
 from domain.hand import asked
 from domain.legal import forced
 from domain.table import (
@@ -69,6 +69,22 @@ def evolve(table: Table | None, event: Event, at_ms: int) -> Table:
     """The table after `event`, which was recorded at `at_ms`. `table` is None before an opening event."""
     assert table is not None or isinstance(event, OPENINGS), type(event)
     return _HANDLERS[type(event)](table, event, at_ms)
+
+
+def evolve_unopened(table: Table | None, event: Event, at_ms: int) -> Table:
+    """S7: as `evolve`, of an event of which nothing but the public half is known, its secrets being empty.
+
+    Of a hand its money alone counts: it can but be voided, and its words and cards cannot be followed without decks.
+    Each word or card counts as a turn, so that no turn which was open once is ever open again. T11: an own act ends a
+    streak of expiries; what the clock did adds to none.
+    """
+    if type(event) not in HANDLERS or isinstance(event, MONEY):
+        return evolve(table, event, at_ms)
+    assert table is not None, type(event)
+    after = replace(table, turn=table.turn + 1, at_ms=at_ms)
+    if isinstance(event, Declared | CardsDiscarded | CardsDrawn | CardPlayed):
+        return _streak(after, event.seat, 0) if event.by == "player" else after
+    return _streak(after, event.seat, 0) if isinstance(event, CardsLooked) else after
 
 
 def _opened(_: Table | None, event: TableOpened, at_ms: int) -> Table:
@@ -224,5 +240,8 @@ _HANDLERS: dict[type[Event], Callable[[Any, Any, int], Table]] = {
     SeedDisclosed: evolve_seats.disclosed,
 }
 """Complete over `TABLE_EVENTS`; a test checks it."""
+
+MONEY = (BankToppedUp, SharePaid, CommissionTaken, FinePaid, HandSettled, HandVoided)
+"""What of a hand moves its money or ends it."""
 
 HANDLED = frozenset(_HANDLERS)

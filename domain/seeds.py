@@ -1,4 +1,4 @@
-"""What is committed to for the next hand, and what is disclosed of an ended one. Source: rulebook S2, S6."""
+"""What is committed to for the next hand, and what is disclosed of an ended one. Source: rulebook S2, S6, S7."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def hand_bytes(hand_id: str) -> bytes:
     return bytes.fromhex(hand_id.replace("-", ""))
 
 
-def disclose(table: Table, hand_id: str, server_seed: str, used: bool) -> SeedDisclosed:
-    """S6."""
+def disclose(table: Table, hand_id: str, server_seed: str, used: bool) -> tuple[SeedDisclosed, ...]:
+    """S6; S7: a seed that is lost, and so empty, is disclosed to nobody."""
+    if not server_seed:
+        return ()
     to = table.settings.seed_disclosure
-    return SeedDisclosed(hand_id=hand_id, to=to, used=used, server_seed=server_seed)
+    return (SeedDisclosed(hand_id=hand_id, to=to, used=used, server_seed=server_seed),)

@@ -24,7 +24,7 @@ ACTS_LIMIT = 20
 
 
 class NextHand(Struct, frozen=True, gc=False, kw_only=True):
-    """S2: what is committed to for the next hand; `client_seeds` are (player, hex)."""
+    """S2: what is committed to for the next hand; `client_seeds` are (player, hex). S7: a lost seed is empty."""
 
     hand_id: str
     commitment: str
@@ -49,7 +49,8 @@ class Proposal(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ShuffleInputs(Struct, frozen=True, gc=False, kw_only=True):
-    """S3: what the decks of the running hand are made of, in hex; seeds in seat order of the dealt in."""
+    """S3: what the decks of the running hand are made of, in hex; seeds in seat order of the dealt in. S7: a lost
+    server seed is empty."""
 
     server_seed: str
     client_seeds: tuple[str, ...]
@@ -92,6 +93,12 @@ def running(table: Table) -> Hand | None:
     """The hand that runs, or None between hands."""
     hand = table.hand
     return None if hand is None or type(hand.phase) is Over else hand
+
+
+def seed_lost(table: Table) -> bool:
+    """S7: whether the key is lost that the seed of the running or of the next hand was sealed under."""
+    held = table.next_hand if table.shuffle is None else table.shuffle
+    return held is not None and not held.server_seed
 
 
 def seat_of(table: Table, player: str) -> Seat | None:
