@@ -575,7 +575,8 @@ class KeyLost(Event, frozen=True, kw_only=True, tag="key_lost"):
 class KeyLossFinished(Event, frozen=True, kw_only=True, tag="key_loss_finished"):
     """S7: all that follows from the `KeyLost` before it is done, and play may go on.
 
-    `voided` hands were running; at `committed` tables the commitment of the next hand was made anew.
+    `voided` hands were running, at `committed` tables the commitment of the next hand was made anew, in the run of the
+    command that came to the end; of an earlier one that did not, the tables tell.
     """
 
     ops: tuple[str, str]

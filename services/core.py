@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from domain.events import LogRestored
+from domain.events import Event, KeyLossFinished, KeyLost, LogRestored, LogRestoreFinished
 from infra.clock import Clock, SystemClock
 from infra.codec import Codec
 from infra.embedded import EmbeddedServers
@@ -24,7 +24,7 @@ from infra.migrations import FOLDERS
 from infra.presence import LONGEST_NAME, named
 from infra.sealing import Sealer
 from infra.settings import Settings
-from infra.store import EventStore
+from infra.store import EventStore, StoredEvent
 from infra.store.connect import APP_ROLE
 from infra.store.migrate import Migration, db_status, migrate
 from infra.witness import ahead
@@ -121,15 +121,18 @@ async def patiently(work: Callable[[], Awaitable[Result]]) -> Result:
         await asyncio.sleep(AGAIN_S)
 
 
-async def check_key(store: EventStore, codec: Codec) -> None:
+async def check_key(store: EventStore, codec: Codec, tried: int = KEY_TRIED) -> None:
     """That the log was sealed under this key: one table that goes on is opened. Raises Fault(`wrong_key`).
 
     Where that does not open others are tried: altered bytes of one table are no matter of the key.
     """
     closed: Fault | None = None
-    for stream in (await store.streams_not_ended("table-", "table_closed"))[:KEY_TRIED]:
-        committed = await store.last_of(stream, ("hand_committed",), at_most=2**62)
-        for event in await store.read_stream(stream, after=(committed or 1) - 1, limit=1):
+    for stream in await store.streams_not_ended("table-", "table_closed"):
+        # A closed table does not end with its closing where a hand of it was put right.
+        last = await store.last_of(stream, ("hand_committed", "table_closed"), at_most=2**62)
+        for event in await store.read_stream(stream, after=(last or 1) - 1, limit=1):
+            if event.type == "table_closed":
+                continue
             try:
                 codec.decode(event)
             except Fault as fault:
@@ -137,9 +140,13 @@ async def check_key(store: EventStore, codec: Codec) -> None:
                     closed = closed or fault
             else:
                 return
+            tried -= 1
+        if not tried:
+            break
     if closed is not None:
         detail = "this log was sealed under another key: bring back master.key, or its KHRAP_MASTER_KEY_FILE"
-        raise Fault("wrong_key", f"{detail} ({closed.detail})") from closed
+        lost = "only where no copy of it is left, `khrap db key-lost` voids the hands that run"
+        raise Fault("wrong_key", f"{detail}; {lost} ({closed.detail})") from closed
 
 
 async def check_log(store: EventStore, addresses: Addresses) -> None:
@@ -148,36 +155,51 @@ async def check_log(store: EventStore, addresses: Addresses) -> None:
         raise each.fault()
 
 
-async def restore_begun(store: EventStore) -> bool:
-    """Whether the last word of the `log` stream is that the log was restored: what follows from it is not all done."""
-    last = await store.read_last(LOG)
-    return last is not None and last.type == LogRestored.__struct_config__.tag
+async def unfinished(store: EventStore, begun: type[Event], finished: type[Event]) -> StoredEvent | None:
+    """The `begun` of the `log` stream that no `finished` has followed: what follows from it is not all done."""
+    tags = (str(begun.__struct_config__.tag), str(finished.__struct_config__.tag))
+    last = await store.last_of(LOG, tags, at_most=2**62)
+    stored = await store.read_stream(LOG, after=last - 1, limit=1) if last else []
+    return stored[0] if stored and stored[0].type == tags[0] else None
 
 
 async def check_restore(store: EventStore) -> None:
     """That no restore is half done: hands whose cards were seen would go on. Raises Fault(`restore_unfinished`)."""
-    if await restore_begun(store):
-        raise Fault(
-            "restore_unfinished",
-            "`khrap db restored` was begun on this log and did not come to its end; run the command again, with all "
-            "processes stopped: it goes on where it was",
-        )
+    if await unfinished(store, LogRestored, LogRestoreFinished):
+        raise Fault("restore_unfinished", _again("restored"))
+
+
+async def check_key_loss(store: EventStore) -> None:
+    """That no loss of the key is half done: some tables would not open. Raises Fault(`key_loss_unfinished`)."""
+    if await unfinished(store, KeyLost, KeyLossFinished):
+        raise Fault("key_loss_unfinished", _again("key-lost"))
+
+
+def _again(command: str) -> str:
+    begun = f"`khrap db {command}` was begun on this log and did not come to its end"
+    return f"{begun}; run the command again, with all processes stopped: it goes on where it was"
 
 
 @asynccontextmanager
 async def open_core(
-    settings: Settings, *, readers: int = 4, clock: Clock | None = None, restored: bool = False
+    settings: Settings,
+    *,
+    readers: int = 4,
+    clock: Clock | None = None,
+    restored: bool = False,
+    key_lost: bool = False,
 ) -> AsyncIterator[Core]:
     """Servers, keys, store and play, closed in the other order at the end; the system's clock, unless another is given.
 
     Raises Fault, and `log_restored` where an older backup of the log was restored or `restore_unfinished` where what
-    follows from that is half done, unless `restored` says that this is known. Then the sessions bear a name of their
-    own, `RESTORING` and the process's number, so that they are told from those of other processes.
+    follows from that is half done, unless `restored` says that this is known; `wrong_key` where the key opens no table
+    or `key_loss_unfinished`, unless `key_lost` says so. Then the sessions bear a name of their own, `RESTORING` and the
+    process's number, so that they are told from those of other processes.
     """
     async with AsyncExitStack() as stack:
         keys = load_keys(settings)
         addresses = await stack.enter_async_context(servers(settings))
-        if restored:
+        if restored or key_lost:
             addresses = replace(addresses, application=named(addresses.application, restoring_name()))
         await patiently(lambda: prepare(settings, addresses))
         opened = await patiently(lambda: EventStore.open(addresses.application, readers=readers))
@@ -185,8 +207,10 @@ async def open_core(
         clock, entropy = clock or SystemClock(), SystemEntropy()
         sealer = Sealer(keys.master, entropy)
         codec = Codec(sealer)
-        await patiently(lambda: check_key(store, codec))
-        if not restored:
+        if not key_lost:
+            await patiently(lambda: check_key_loss(store))
+            await patiently(lambda: check_key(store, codec))
+        if not (restored or key_lost):
             await patiently(lambda: check_restore(store))
             await patiently(lambda: check_log(store, addresses))
         yield Core(

@@ -15,7 +15,7 @@ import structlog
 from msgspec import Struct
 
 from domain.commands import CommitAnew, Fresh, HaltTable, ResumeTable, TableCommand, Void
-from domain.events import LogRestored, LogRestoreFinished, TableHalted
+from domain.events import Event, LogRestored, LogRestoreFinished, TableHalted
 from domain.table import Table, running
 from infra.faults import Fault
 from infra.leases import Leases
@@ -25,7 +25,7 @@ from infra.projection_store import Generations
 from infra.store import GENESIS, Appended
 from infra.store.chain import lp
 from infra.witness import Witness, ahead
-from services.core import LOG, Core, restore_begun, restoring_name
+from services.core import LOG, Core, restoring_name, unfinished
 from services.play.tables import UNREADABLE
 from services.play.types import Answer, Caller, Outcome, Request
 from services.play.writing import Draft
@@ -66,16 +66,16 @@ async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed:
     Raises Fault: `not_restored` where nobody is ahead of the log and it is not said that this is known (`unnoticed`),
     `still_running` while any other process of the service is there, `event_unknown` where a newer program wrote to it.
     """
-    await _alone(core)
+    await alone(core)
     begun = await _begun(core)
     found = await ahead(core.store, core.addresses.application, core.addresses.redis)
     if begun is None:
         if not found and not unnoticed:
             raise Fault("not_restored", "nobody knows of events that the log does not have; --unnoticed does it anyway")
         lost = max((each.lost for each in found), default=0)
-        told = await _tell(core, ops, reason, await core.store.part_heads(), lost)
+        told = await tell(core, ops, reason, await core.store.part_heads(), lost)
         # From here on no process starts; one that began before is there now.
-        await _alone(core)
+        await alone(core)
         forgotten = await _forget(core, {each.who for each in found})
     else:
         told = begun
@@ -98,12 +98,15 @@ async def set_going(core: Core, ops: tuple[str, str], reason: str, *, unnoticed:
     if not await Witness(core.addresses.redis, await core.store.log_id()).note(await core.store.part_heads()):
         said = "Redis is away: where it comes back and knows of lost events nothing starts, and this is to be run again"
         log.warning("witness_away", detail=said)
-    await _append(core, ops[0], LogRestoreFinished(ops=ops, voided=voided, committed=committed))
+    await write(core, ops[0], LogRestoreFinished(ops=ops, voided=voided, committed=committed))
     return Restored(told.events, told.lost, voided, committed, tuple(forgotten), tuple(unreadable))
 
 
-async def _alone(core: Core) -> None:
-    """That no other process of the service is there; one that has just ended may seem so for `GONE_S`."""
+async def alone(core: Core) -> None:
+    """That no other process of the service is there; one that has just ended may seem so for `GONE_S`.
+
+    Raises Fault(`still_running`).
+    """
     leases = Leases(core.addresses.application)
     loop = asyncio.get_running_loop()
     last = loop.time() + GONE_S
@@ -122,10 +125,9 @@ async def _alone(core: Core) -> None:
 
 async def _begun(core: Core) -> LogRestored | None:
     """The restore that was begun and not finished."""
-    if not await restore_begun(core.store):
+    stored = await unfinished(core.store, LogRestored, LogRestoreFinished)
+    if stored is None:
         return None
-    stored = await core.store.read_last(LOG)
-    assert stored is not None
     event = core.codec.decode(stored)
     assert isinstance(event, LogRestored)
     return event
@@ -158,8 +160,8 @@ def vector_digest(heads: Mapping[int, int]) -> str:
     return sha256("".join(f"{part}:{pos}\n" for part, pos in sorted(heads.items()) if pos).encode()).hexdigest()
 
 
-async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[int, int], lost: int) -> LogRestored:
-    """Write that the log was restored: the first thing that follows what was restored."""
+async def tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[int, int], lost: int) -> LogRestored:
+    """Write that the log was restored: the first thing that follows what was restored. Raises Fault."""
     events, vector = sum(heads.values()), vector_digest(heads)
     key = core.keys.audit_signing
     event = LogRestored(
@@ -171,12 +173,13 @@ async def _tell(core: Core, ops: tuple[str, str], reason: str, heads: Mapping[in
         key=key.public_key().public_bytes_raw().hex(),
         signature=key.sign(signed_text(ops, reason, events, vector, lost)).hex(),
     )
-    await _append(core, ops[0], event)
+    await write(core, ops[0], event)
     log.warning("log_restored", ops=ops, events=events, lost=lost)
     return event
 
 
-async def _append(core: Core, person: str, event: LogRestored | LogRestoreFinished) -> None:
+async def write(core: Core, person: str, event: Event) -> None:
+    """Append to the `log` stream. Raises Fault, `still_running` where another process does too."""
     head = await core.store.head(LOG)
     request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), "")
     draft = Draft(command_id(person, LOG, request.key), request, core.codec)
@@ -191,7 +194,7 @@ async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -
     found = await core.play.table(table_id)
     assert found is not None, table_id
     table = found[1]
-    halted = table.halt is not None and not await _halted_here(core, table_id)
+    halted = table.halt is not None and not await halted_here(core, table_id, DIGEST)
     if running(table) is None:
         await _do(core, table_id, ops[0], lambda at_ms, fresh: CommitAnew(at_ms=at_ms, fresh=fresh))
         if table.halt is not None and not halted:
@@ -200,23 +203,24 @@ async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -
     if table.halt is None or not table.halt.fault:
         # T12: a restored log is a fault alarm, which lets a hand be voided after a card was led.
         await _do(core, table_id, ops[0], lambda at_ms, _: HaltTable(at_ms=at_ms, reason=reason, fault=True))
-    for each in _voiders(table, ops):
-        await _do(core, table_id, each, _void(each, reason))
+    for each in voiders(table, ops):
+        await _do(core, table_id, each, void_by(each, reason))
     if not halted:
         await _do(core, table_id, ops[0], lambda at_ms, _: ResumeTable(at_ms=at_ms, reason=reason))
     return True
 
 
-async def _halted_here(core: Core, table_id: str) -> bool:
-    """Whether it was this command, ended before its end, that halted the table, and not somebody who meant it."""
+async def halted_here(core: Core, table_id: str, digest: str) -> bool:
+    """Whether it was a command with this digest, ended before its end, that halted the table, and not somebody who
+    meant it."""
     stream = TABLES + table_id
     seq = await core.store.last_of(stream, (str(TableHalted.__struct_config__.tag),), at_most=2**62)
     assert seq is not None, table_id
     (event,) = await core.store.read_stream(stream, after=seq - 1, limit=1)
-    return decode_meta(event.meta).request == DIGEST
+    return decode_meta(event.meta).request == digest
 
 
-def _voiders(table: Table, ops: tuple[str, str]) -> tuple[str, ...]:
+def voiders(table: Table, ops: tuple[str, str]) -> tuple[str, ...]:
     """Who proposes and who confirms; where one of them had proposed before, or a third had, one word is enough."""
     proposal = table.proposal
     if proposal is None or table.hand is None or proposal.hand_id != table.hand.hand_id:
@@ -224,7 +228,8 @@ def _voiders(table: Table, ops: tuple[str, str]) -> tuple[str, ...]:
     return (next(each for each in ops if each != proposal.proposer),)
 
 
-def _void(person: str, reason: str) -> Callable[[int, Fresh], TableCommand]:
+def void_by(person: str, reason: str) -> Callable[[int, Fresh], TableCommand]:
+    """T12: one word of the two."""
     return lambda at_ms, fresh: Void(at_ms=at_ms, ops=person, reason=reason, fresh=fresh)
 
 

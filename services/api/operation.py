@@ -16,6 +16,8 @@ from services.api.roles import ANYONE, Rule
 OPERATION = "operation"
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
+SEALED = ("audit", "disputes", "hands", "ops", "tables")
+"""Tags of routes that may have to open what is sealed."""
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -61,6 +63,8 @@ def problem_codes(operation: Operation) -> tuple[str, ...]:
         codes |= {"foreign_origin", "unsupported_media_type", "too_large", "key_reused", "bad_request"}
     if operation.tag != "service":
         codes |= {"store_unavailable", "projection_missing", "unavailable"}
+    if operation.tag in SEALED:
+        codes.add("not_opened")
     if operation.writes and operation.tag != "session":
         codes.add("conflict")
     return tuple(sorted(codes))

@@ -77,10 +77,13 @@ FAULTS: dict[str, Kind] = {
     "unavailable": Kind(503, "A part of the service is away for the moment"),
 }
 """The faults that may pass; one that is not named is `unavailable`."""
-LASTING = frozenset(
-    {"store_rejected", "store_broken", "store_damaged", "seal_broken", "event_broken", "checkpoints_broken"}
-)
+LASTING = frozenset({"store_rejected", "store_broken", "store_damaged", "event_broken", "checkpoints_broken"})
 """Faults that do not pass by themselves: `internal`."""
+
+NOT_OPENED = (
+    "its key is lost, or its stored bytes were altered, which `khrap audit verify` tells; what is public of it stands"
+)
+"""S7: of cards, seeds and texts. It is logged: of the two one is an alarm."""
 
 REQUESTS: dict[str, Kind] = {
     "bad_request": Kind(400, "Not a request that can be read"),
@@ -91,6 +94,7 @@ REQUESTS: dict[str, Kind] = {
     "not_found": Kind(404, "There is no such thing"),
     "method_not_allowed": Kind(405, "Not a method of this path"),
     "not_replayable": Kind(409, "The hand's record leaves the rules"),
+    "not_opened": Kind(409, "What is sealed does not open"),
     "too_large": Kind(413, "The body is too large"),
     "unsupported_media_type": Kind(415, "The body must be JSON"),
     "invalid": Kind(422, "The content is not valid"),
@@ -217,6 +221,8 @@ def problem_of(error: Exception) -> tuple[Problem | RefusalProblem, dict[str, st
             return problem("too_many_streams", str(error)), _headers("too_many_streams", {})
         case Fault() if error.code in FAULTS:
             return problem(error.code, error.detail), _headers(error.code, {})
+        case Fault(code="seal_broken"):
+            return problem("not_opened", NOT_OPENED), {}
         case Fault() if error.code not in LASTING:
             return problem("unavailable", "a part of the service is away; try again"), _headers("unavailable", {})
         case msgspec.MsgspecError():
@@ -280,6 +286,6 @@ def respond(shown: Problem | RefusalProblem, headers: dict[str, str]) -> Respons
 def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """The one exception handler of the app: no other shape of error leaves the service."""
     shown, headers = problem_of(error)
-    if shown.status == 500:
+    if shown.status == 500 or shown.code == "not_opened":
         log.error("request_failed", method=request.method, route=request.scope.get("path_template"), **told(error))
     return respond(shown, headers)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import structlog
+
 from domain.disputes.commands import Reviewer
 from domain.disputes.dispute import PARTNER_MS
-from domain.events import DealtIn, EvidenceFrozen, HandSettled, HandStarted, HandVoided
+from domain.events import DealtIn, Event, EvidenceFrozen, HandSettled, HandStarted, HandVoided, KeyLost
 from infra.codec import Codec
+from infra.faults import Fault
 from infra.meta import decode_meta
 from infra.projection_store import ProjectionReader
-from infra.store import EventStore
+from infra.store import EventStore, StoredEvent
 from projections.current import come_up
 from projections.hands import hand
 from projections.hands.partners import partners
 from projections.players.reads import tables_of
+from services.core import LOG
 from services.disputes.types import EndedHand
 from services.play.service import table_stream
 
 HANDS, PLAYERS = "hands", "players"
+KEY_LOST = str(KeyLost.__struct_config__.tag)
+
+log = structlog.get_logger(__name__)
 
 
 async def ended_hand(store: EventStore, codec: Codec, reader: ProjectionReader, hand_id: str) -> EndedHand | None:
@@ -27,7 +36,7 @@ async def ended_hand(store: EventStore, codec: Codec, reader: ProjectionReader, 
     stream = table_stream(row.table_id)
     head = await store.head(stream)
     stored = await store.read_stream(stream, row.first_seq - 1, row.last_seq - row.first_seq + 1)
-    events = tuple(codec.decode(each) for each in stored)
+    events, opens = await _events(store, codec, stored)
     started, ended = events[0], events[-1]
     assert isinstance(started, HandStarted), hand_id
     assert isinstance(ended, HandSettled | HandVoided), hand_id
@@ -48,7 +57,19 @@ async def ended_hand(store: EventStore, codec: Codec, reader: ProjectionReader, 
             head_seq=head.seq,
             head_hash=head.hash.hex(),
         ),
+        opens=opens,
     )
+
+
+async def _events(store: EventStore, codec: Codec, stored: Sequence[StoredEvent]) -> tuple[tuple[Event, ...], bool]:
+    """S7: whether they open; where no key was ever lost, all must. Raises Fault."""
+    try:
+        return tuple(codec.decode(each) for each in stored), True
+    except Fault as fault:
+        if fault.code != "seal_broken" or await store.last_of(LOG, (KEY_LOST,), at_most=2**62) is None:
+            raise
+        log.warning("hand_unopened", stream=stored[0].stream, detail=fault.detail)
+        return tuple(codec.decode_public(each) for each in stored), False
 
 
 async def reviewer(reader: ProjectionReader, name: str, players: tuple[DealtIn, ...], opened_ms: int) -> Reviewer:

@@ -13,7 +13,10 @@ from services.play.types import KeyReused, NotFound, Refusal
 
 
 class EndedHand(Struct, frozen=True, kw_only=True):
-    """A hand that is over, as the log has it: its events with their secrets, and the evidence to freeze."""
+    """A hand that is over, as the log has it: its events with their secrets, and the evidence to freeze.
+
+    S7: `opens` is false where its key is lost, and the secrets are empty.
+    """
 
     hand_id: str
     table_id: str
@@ -22,6 +25,7 @@ class EndedHand(Struct, frozen=True, kw_only=True):
     ended_ms: int
     events: tuple[Event, ...]
     evidence: EvidenceFrozen
+    opens: bool = True
 
 
 class Corrected(Struct, frozen=True):

@@ -93,8 +93,14 @@ class _Follower:
         reach = REPLAY if seated(table, self._player) else RING
         if not version - reach <= after <= version:
             return False
-        # One step before, so that it is known whether he sat there at `after`.
-        steps = await self._hub.past.after(self._feed.table_id, max(after - 1, 0), version)
+        try:
+            # One step before, so that it is known whether he sat there at `after`.
+            steps = await self._hub.past.after(self._feed.table_id, max(after - 1, 0), version)
+        except Fault as fault:
+            if fault.code != "seal_broken":
+                raise
+            # S7: what lies before the loss of a key is told to nobody again.
+            return False
         was_seated = bool(steps) and steps[0].seq == after and seated(steps[0].after, self._player)
         steps = [s for s in steps if s.seq > after]
         if not self._feed.table.settings.spectators and not _sat_through(steps, was_seated, self._player):

@@ -182,12 +182,7 @@ class Play:
         """S1: the next hand's id and seed; kept until a command commits to it, since nobody has seen it."""
         if warm is not None and warm.fresh is not None:
             return warm.fresh
-        hand_id = self._entropy.uuid7(at_ms)
-        fresh = Fresh(
-            hand_id=hand_id,
-            server_seed=self._entropy.random_bytes(32).hex(),
-            key_commitment=self._sealer.key_commitment(hand_id).hex(),
-        )
+        fresh = fresh_hand(self._entropy, self._sealer, at_ms)
         if warm is not None:
             warm.fresh = fresh
         return fresh
@@ -237,6 +232,16 @@ class Play:
         mine = [e.seq for e in stored if e.stream == table_stream(table_id)]
         steps = await self._tables.steps(table_id, min(mine) - 1, len(mine))
         return answer(steps, request.caller.subject)
+
+
+def fresh_hand(entropy: Entropy, sealer: Sealer, at_ms: int) -> Fresh:
+    """S1: a hand's id and seed, drawn now."""
+    hand_id = entropy.uuid7(at_ms)
+    return Fresh(
+        hand_id=hand_id,
+        server_seed=entropy.random_bytes(32).hex(),
+        key_commitment=sealer.key_commitment(hand_id).hex(),
+    )
 
 
 def _steps(version: int, taken: Course, at_ms: int) -> list[Step]:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from domain.commands import Fresh
 from domain.events import OPENINGS
-from domain.evolve import evolve
+from domain.evolve import evolve, evolve_unopened
 from domain.table import Table
 from infra.codec import Codec
+from infra.faults import Fault
 from infra.meta import decode_meta
 from infra.store import EventStore, StoredEvent
 from services.play.types import Step
@@ -106,8 +107,15 @@ class Tables:
         stored = await self._store.read_since_last(f"table-{table_id}", OPENING_TAGS)
         if not stored:
             return None
-        steps = self._fold(None, stored)
-        warm = Warm(steps[-1].seq, stored[-1].hash, steps[-1].after, deque(steps, RING))
+        try:
+            steps = self._fold(None, stored)
+        except Fault as fault:
+            table = self._closed(stored) if fault.code == "seal_broken" else None
+            if table is None:
+                raise
+            warm = Warm(stored[-1].seq, stored[-1].hash, table, deque(maxlen=RING))
+        else:
+            warm = Warm(steps[-1].seq, stored[-1].hash, steps[-1].after, deque(steps, RING))
         existing = self._warm.get(table_id)
         if existing is not None and existing.version >= warm.version:
             return existing
@@ -128,6 +136,13 @@ class Tables:
             table = evolve(table, event, at_ms)
             steps.append(Step(record.seq, at_ms, event, table))
         return steps
+
+    def _closed(self, stored: Sequence[StoredEvent]) -> Table | None:
+        """S7: a closed table, which holds no secret any more, by the public halves alone; None where it goes on."""
+        table: Table | None = None
+        for record in stored:
+            table = evolve_unopened(table, self._codec.decode_public(record), decode_meta(record.meta).at_ms)
+        return table if table is not None and table.closed else None
 
 
 class _Held:

@@ -13,6 +13,7 @@ from services.cli.output import AsJson
 if TYPE_CHECKING:
     from infra.settings import Settings
     from infra.store.migrate import Migration
+    from services.key_loss import KeyLossDone
     from services.restoring import Restored
 
 app = typer.Typer(
@@ -87,22 +88,67 @@ def restored(
             print(f"table {table_id} cannot be read, and stays as it is; `khrap audit verify` names the event")
 
 
+@app.command("key-lost")
+def key_lost(
+    by: Annotated[str, typer.Option("--by", help="Who does this: one of two named ops.", show_default=False)],
+    other: Annotated[str, typer.Option("--and", help="The other of the two.", show_default=False)],
+    reason: Annotated[str, typer.Option(help="What happened, for players and reviewers.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """After master.key was lost, and every copy of it: void all running hands, and commit anew under another key.
+
+    It is for good: what was sealed under the lost key, cards and seeds of all hands before, opens to nobody afterwards.
+    With all processes stopped; those that still run are named. Ended in the middle it is run again: until it has come
+    to its end nothing starts. It refuses where the key at hand opens the log.
+
+    It is the console's command: who may run it on the machine of the database may do this, and both names are that
+    operator's word, recorded and not proven.
+    """
+    from services.cli import output, running
+
+    done = running.run(_key_lost(running.settings(), (by, other), reason))
+    if as_json:
+        output.print_json(done)
+        return
+    print(f"{done.voided:,} running hands voided, {done.committed:,} commitments made anew under the key at hand")
+    for table_id in done.unreadable:
+        print(f"table {table_id} cannot be read, and stays as it is; `khrap audit verify` names the event")
+    if done.restored:
+        print("an older backup of the log was restored too: now run `khrap db restored`")
+
+
+async def _key_lost(settings: Settings, ops: tuple[str, str], reason: str) -> KeyLossDone:
+    from services.core import open_core
+    from services.key_loss import give_up_key
+
+    told = _signed(ops, reason)
+    async with open_core(settings, key_lost=True) as core:
+        return await give_up_key(core, ops, told)
+
+
 async def _restored(settings: Settings, ops: tuple[str, str], reason: str, unnoticed: bool) -> Restored:
+    from services.core import open_core
+    from services.restoring import set_going
+
+    told = _signed(ops, reason)
+    async with open_core(settings, restored=True) as core:
+        return await set_going(core, ops, told, unnoticed=unnoticed)
+
+
+def _signed(ops: tuple[str, str], reason: str) -> str:
+    """The reason, where two different persons give one. Raises Fault."""
     import msgspec
 
     from infra.faults import Fault
     from services.api.forms import Text
-    from services.core import open_core
-    from services.restoring import set_going
 
     if any(re.fullmatch(r"[a-z0-9_-]{1,64}", each) is None for each in ops) or ops[0] == ops[1]:
         raise Fault("two_persons", "--by and --and name two different persons, in a-z, 0-9, _ and -")
     try:
-        told = msgspec.convert(reason.strip(), Text)
+        told: str = msgspec.convert(reason.strip(), Text)
     except msgspec.ValidationError:
         raise Fault("reason", "--reason says what happened, in one line of 3 to 200 characters") from None
-    async with open_core(settings, restored=True) as core:
-        return await set_going(core, ops, told, unnoticed=unnoticed)
+    return told
 
 
 def _migrate(parts: int | None, as_json: bool) -> None:
