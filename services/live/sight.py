@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
 from domain.table import Table, seat_of
+from infra.faults import Fault
 from services.live.past import Past, page_of
 from services.play.types import Step
 
@@ -86,13 +87,27 @@ class Sight:
         stride, halves = 1, False
         while stride:
             ahead = page + stride
-            if ahead <= last and (await self._past.page(table_id, ahead, version))[0].at_ms <= at_ms:
+            if ahead <= last and await self._begins_by(table_id, ahead, version, at_ms):
                 page = ahead
             else:
                 halves = True
             stride = stride // 2 if halves else stride * 2
-        steps = await self._past.page(table_id, page, version)
-        return steps if page == last else [*steps, (await self._past.page(table_id, page + 1, version))[0]]
+        steps = await self._opened(table_id, page, version)
+        return steps if page == last else [*steps, *(await self._opened(table_id, page + 1, version))[:1]]
+
+    async def _begins_by(self, table_id: str, page: int, version: int, at_ms: int) -> bool:
+        """Whether the page's first step was recorded at `at_ms` or before. S7: one that does not open is an old one."""
+        steps = await self._opened(table_id, page, version)
+        return not steps or steps[0].at_ms <= at_ms
+
+    async def _opened(self, table_id: str, page: int, version: int) -> list[Step]:
+        """The page's steps; S7: none where their key is lost: what was before that nobody sees any more."""
+        try:
+            return await self._past.page(table_id, page, version)
+        except Fault as fault:
+            if fault.code != "seal_broken":
+                raise
+            return []
 
 
 class _View:

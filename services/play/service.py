@@ -87,7 +87,10 @@ class Play:
         return await difference(self._store, self._codec, table_stream(table_id)) is not None
 
     async def steps(self, table_id: str, after: int, limit: int = 1_000) -> list[Step]:
-        """The recorded events after number `after`, each with the table after it, at most `limit`, in order."""
+        """The recorded events after number `after`, each with the table after it, at most `limit`, in order.
+
+        S7: where the key of the first is lost, from the first full state on that opens. Raises Fault where none does.
+        """
         return await self._tables.steps(table_id, after, limit)
 
     async def open_table(self, request: Request, settings: Settings) -> tuple[str, Outcome]:

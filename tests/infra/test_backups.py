@@ -31,7 +31,7 @@ from tests.services.house import House, play_hand
 
 PAGE = Path(__file__).parents[2] / "infra" / "BACKUPS.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-BASE, BASE_BACK, DUMP, DUMP_BACK, AFTER, GO_ON = BLOCK.findall(PAGE.read_text())
+BASE, BASE_BACK, DUMP, DUMP_BACK, AFTER, GO_ON, KEY_LOST = BLOCK.findall(PAGE.read_text())
 VENV = Path(sys.prefix)
 LOG = "select part, pos, stream_id, seq, encode(hash, 'hex') from store.event order by part, pos"
 HEADS = "select * from store.part_head order by part"
@@ -157,6 +157,19 @@ async def test_the_keys_are_in_no_backup_of_the_database(place: tuple[Place, str
         content = each.read_bytes()
         assert key not in content
         assert bytes.fromhex(key.decode()) not in content
+
+
+async def test_where_no_copy_of_the_key_is_left_the_log_goes_on_under_another(place: tuple[Place, str]) -> None:
+    """S7. Last of the three: the key that the backups do not hold is gone after it."""
+    made, table_id = place
+    (made.folder / ".khrap" / "keys" / "master.key").unlink()
+    said = await asyncio.to_thread(made.sh, KEY_LOST.replace("--by NAME --and NAME", "--by anna --and boris"))
+    assert "0 running hands voided, 1 commitments made anew" in said
+    assert "the chain is intact" in said
+    assert "the books are right" in said
+    async with playing(made.folder / ".khrap") as (core, house):
+        await hand(house, table_id)
+        assert (await core.store.verify()).is_intact
 
 
 async def test_a_program_on_the_servers_says_what_is_missing() -> None:

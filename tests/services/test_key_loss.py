@@ -17,8 +17,10 @@ from typing import Any
 import httpx
 import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
-from domain.commands import CloseTable, CompleteClose, HaltTable, SetClientSeed, StartHand
+from domain import consequences
+from domain.commands import CloseTable, CompleteClose, HaltTable, SetClientSeed, SitOut, StartHand
 from domain.events import (
     BankToppedUp,
     CardPlayed,
@@ -44,6 +46,8 @@ from services.books import open_books
 from services.core import Core, open_core, restoring_name, servers
 from services.demo.check import check
 from services.key_loss import KeyLossDone, give_up_key, signed_text
+from services.live.past import PAGE, Past
+from services.live.sight import Sight
 from services.play.types import Answer
 from services.restoring import set_going
 from services.runtime import PARTS, Part
@@ -176,7 +180,7 @@ async def test_s7_hands_are_voided_and_play_goes_on_under_another_key(settings: 
         async with open_core(settings) as core:
             evening = await _evening(core)
             async with _node(core, "api", "projector") as node:
-                dispute = await _dispute(node, evening, "running-0")
+                dispute = await _dispute(node, evening.old_hand, "running-0")
         with pytest.raises(Fault, match="key_not_lost"):
             await _give_up(settings)
         _lose_key(settings)
@@ -248,12 +252,12 @@ async def _check_tables(core: Core, evening: Evening) -> None:
     assert max(p.paid_in for p in running(evening.before[evening.in_hand][1]).players) > SETTINGS.stake  # type: ignore[union-attr]
 
 
-async def _dispute(node: Node, evening: Evening, player: str) -> str:
+async def _dispute(node: Node, hand_id: str, player: str) -> str:
     async def ended() -> Any:
-        return (await node.as_(player).get(f"/v1/hands/{evening.old_hand}/looks")).is_success
+        return (await node.as_(player).get(f"/v1/hands/{hand_id}/looks")).is_success
 
     await until(ended)
-    body = {"hand_id": evening.old_hand, "statement": "the trump was hearts"}
+    body = {"hand_id": hand_id, "statement": "the trump was hearts"}
     return str((await node.as_(player).did("/v1/disputes", body))["dispute_id"])
 
 
@@ -272,7 +276,7 @@ async def _check_readers(node: Node, evening: Evening, dispute: str) -> None:
     ):
         assert (asked.status_code, asked.json()["code"]) == (409, "not_opened"), asked.text
     assert not (await node.anyone().saw(f"/v1/tables/{evening.closed}"))["seats"]
-    other = await _dispute(node, evening, "running-1")  # R1
+    other = await _dispute(node, evening.old_hand, "running-1")  # R1
     verdict = {"outcome": "upheld", "text": "as he says"}
     await carla.did(f"/v1/disputes/{other}/verdict", verdict)
     proposed = {"player": "running-1", "amount": 100, "text": "for it"}
@@ -285,6 +289,77 @@ async def _check_readers(node: Node, evening: Evening, dispute: str) -> None:
             first = await stream.next()
             assert first is not None
             assert first.event == "snapshot"
+
+
+async def test_s7_delayed_spectators_see_what_came_after_the_loss_once_it_is_due(settings: Settings) -> None:
+    """They are shown a past moment; before the loss there is none that opens, in however many pages."""
+    delay = 60_000
+    async with servers(settings):
+        async with open_core(settings) as core:
+            house, chance = _house(core), random.Random(5)
+            seated = ("anna", "boris", "vera")
+            table_id = await house.table(*seated, settings=replace(_settings(), spectator_delay_ms=delay))
+            while len(await house.play.steps(table_id, 0)) < 2 * PAGE:
+                await _start(house, table_id)
+                await play_hand(house, table_id, chance)
+            before = await core.play.table(table_id)
+            assert before is not None
+        _lose_key(settings)
+        await _give_up(settings)
+        async with open_core(settings) as core:
+            await _start(_house(core), table_id)
+        async with open_core(settings) as core:  # which has none of it in memory
+            sight = Sight(core.play.table, Past(core.play.steps))
+            state, *_ = await core.play.steps(table_id, before[0])
+            assert isinstance(state.event, TableStateWritten)
+            assert await sight.seen(table_id, None, state.at_ms + delay - 1) is None
+            assert await sight.seen(table_id, None, state.at_ms + delay) == (state.seq, state.after)
+            found = await sight.seen(table_id, None, core.clock.now_ms() + 2 * delay)
+            assert found == await core.play.table(table_id)
+
+
+@pytest.mark.timeout(240)
+async def test_s7_r5_a_wrong_hand_whose_key_is_lost_is_put_right_by_the_books_alone(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its table would stay halted for ever, and all purses at it."""
+    async with servers(settings):
+        async with open_core(settings) as core:
+            house = _house(core)
+            table_id = await house.table("anna", "boris", settings=_settings())
+            await _start(house, table_id)
+            right = consequences.winner
+            with monkeypatch.context() as planted:
+                planted.setattr(
+                    consequences,
+                    "winner",
+                    lambda trick, trump: next(p.seat for p in trick if p.seat != right(trick, trump)),
+                )
+                while running(await house.state(table_id)) is not None:
+                    await _say(house, table_id, "khrap", "help", "play")
+            hand = (await house.state(table_id)).hand
+            assert hand is not None
+            # So that no hand starts before the books have halted the table.
+            assert isinstance(await house.do(table_id, "anna", lambda at, _: SitOut(at_ms=at, player="anna")), Answer)
+        _lose_key(settings)
+        assert (await _give_up(settings)).voided == 0
+        async with open_core(settings) as core:
+            house = _house(core)
+            async with _node(core, *PARTS) as node:
+
+                async def halted() -> bool:
+                    halt = (await house.state(table_id)).halt
+                    return halt is not None and halt.fault
+
+                await until(halted)
+                dispute = f"/v1/disputes/{await _dispute(node, hand.hand_id, 'anna')}"
+                carla = node.as_("carla", "compliance")
+                await carla.did(f"{dispute}/verdict", {"outcome": "upheld", "text": "the books differ"})
+                await carla.did(f"{dispute}/corrections", {"text": "by the books"})
+                await node.as_("cyril", "compliance").did(f"{dispute}/proposals/1/approve")
+                assert (await house.state(table_id)).halt is None
+        async with open_books(settings) as books:
+            assert (await check(books.core, "RUB")).differences == ()
 
 
 class _KilledError(BaseException):
@@ -417,7 +492,7 @@ async def test_s7_the_command_says_what_it_did(settings: Settings) -> None:
     words = ("db", "key-lost", "--by", "otto", "--and", "oona", "--reason", WHY)
     async with servers(settings):
         async with open_core(settings) as core:
-            await _evening(core)
+            evening = await _evening(core)
         code, said = await told(*words)
         assert code == 2
         assert "the key at hand opens this log" in said
@@ -428,3 +503,8 @@ async def test_s7_the_command_says_what_it_did(settings: Settings) -> None:
         for holds in (("ledger", "reconcile"), ("ledger", "trial-balance"), ("audit", "verify")):
             code, said = await told(*holds)
             assert code == 0, said
+        for look in (("hand", "show", evening.old_hand), ("audit", "bundle", evening.old_hand, "--out", os.devnull)):
+            code, said = await told(*look, "--reason", "a look")
+            assert code == 2
+            assert "does not open with this master key" in said
+            assert "Traceback" not in said
