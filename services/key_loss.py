@@ -72,10 +72,10 @@ async def give_up_key(core: Core, ops: tuple[str, str], reason: str) -> KeyLossD
     for stream in await core.store.streams_not_ended(TABLES, "table_closed"):
         try:
             at = await _read(core, stream)
-            if not (at.table.closed or at.opens):
-                voided += running(at.table) is not None
-                committed += 1
+            was_shut, in_hand = not (at.table.closed or at.opens), running(at.table) is not None
             await _set_going(core, at, ops, reason)
+            voided += was_shut and in_hand
+            committed += was_shut
         except Fault as fault:
             if fault.code not in DAMAGED:
                 raise

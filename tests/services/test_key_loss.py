@@ -24,6 +24,7 @@ from domain.commands import CloseTable, CompleteClose, HaltTable, SetClientSeed,
 from domain.events import (
     BankToppedUp,
     CardPlayed,
+    HandCorrected,
     HandVoided,
     KeyLossFinished,
     KeyLost,
@@ -32,13 +33,14 @@ from domain.events import (
     TableHalted,
     TableStateWritten,
 )
+from domain.hand import Over
 from domain.options import KhrapOptions
 from domain.table import Table, running
 from domain.views import legal_actions
 from infra.faults import Fault
 from infra.presence import others
 from infra.settings import Settings
-from infra.store import Append, Verdict
+from infra.store import Append, Appended, Verdict
 from infra.witness import Witness
 from services import restoring
 from services.bench.common import temporary_home
@@ -49,13 +51,14 @@ from services.key_loss import KeyLossDone, give_up_key, signed_text
 from services.live.past import PAGE, Past
 from services.live.sight import Sight
 from services.play.types import Answer
+from services.play.writing import Draft
 from services.restoring import set_going
 from services.runtime import PARTS, Part
 from services.runtime import running as serving
 from tests.services.api.conforming import DOCUMENT, Conforming
 from tests.services.api.following import following
 from tests.services.api.nodes import Node, until
-from tests.services.house import SETTINGS, House, acting, play_hand, some_action
+from tests.services.house import SETTINGS, House, acting, play_hand, request, some_action
 
 OPS = ("otto", "oona")
 WHY = "the disk with the key failed"
@@ -428,6 +431,36 @@ async def test_s7_a_third_key_and_the_old_one_come_again_finish_what_was_begun(
                 assert await core.play.table(table_id) is not None
         async with open_books(settings) as books:
             assert (await check(books.core, "RUB")).differences == ()
+
+
+async def test_s7_a_closed_table_says_nothing_of_the_key_though_it_was_corrected_since(settings: Settings) -> None:
+    """R5: its last event is not that it closed; nothing would start under the other key, and nobody could help it."""
+    async with servers(settings):
+        async with open_core(settings) as core:
+            house = _house(core)
+            table_id = await house.table("anna", "boris", settings=_settings())
+            await _start(house, table_id)
+            await play_hand(house, table_id, random.Random(1))
+            ended = (await house.state(table_id)).hand
+            assert ended is not None
+            assert isinstance(ended.phase, Over)
+            await house.do(table_id, "olga", lambda at, _: CloseTable(at_ms=at, reason="late"))
+            await house.do(table_id, "olga", lambda at, _: CompleteClose(at_ms=at))
+            stream = f"table-{table_id}"
+            corrected = HandCorrected(
+                hand_id=ended.hand_id, dispute_id="", reviewers=OPS, basis="rules", result=ended.phase.result
+            )
+            head = await core.store.head(stream)
+            assert head is not None
+            draft = Draft(bytes(16), request("olga"), core.codec)
+            draft.add(draft.stream(stream, head.seq, head.hash), (corrected,), core.clock.now_ms())
+            assert isinstance(await core.store.append(draft.done()), Appended)
+            assert await core.store.streams_not_ended("table-", "table_closed") == [stream]
+        _lose_key(settings)
+        async with open_core(settings) as core:
+            assert (await _house(core).state(table_id)).closed
+        with pytest.raises(Fault, match="key_not_lost"):
+            await _give_up(settings)
 
 
 async def test_s7_a_backup_without_its_key_is_noted_as_restored_first(settings: Settings) -> None:
