@@ -135,6 +135,10 @@ class EventStore:
         """The stream's events after number `after`, in order, at most `limit`."""
         return await self._reader.read_stream(stream, after, limit)
 
+    async def newer(self, stream: str, after: int) -> list[StoredEvent]:
+        """As `read_stream`, for what has probably few or none: those who ask at the same time share a round trip."""
+        return await self._reader.newer(stream, after)
+
     async def read_since_last(self, stream: str, types: Sequence[str]) -> list[StoredEvent]:
         """The stream's events from the last one of these types on, that one included; all if there is none."""
         return await self._reader.read_since_last(stream, types)
