@@ -25,7 +25,7 @@ from infra.keeping import kept
 from infra.leases import Leases
 from infra.presence import be_present, presence_name
 from infra.projection_store import ProjectionReader
-from infra.redis import NUDGE, Publisher
+from infra.redis import Publisher
 from infra.settings import Settings
 from infra.telemetry import logger
 from projections import runner
@@ -36,6 +36,7 @@ from services.core import Core, open_core
 from services.disputes.service import Disputes
 from services.exposition import Exposition
 from services.node import Node
+from services.nudges import Nudges
 from services.server import HttpServer
 from services.steward.alarms import Alarms
 from services.steward.deadlines import Deadlines
@@ -45,9 +46,6 @@ from services.watch import Watch
 
 Part = Literal["api", "projector", "steward"]
 PARTS: tuple[Part, ...] = get_args(Part)
-
-NUDGE_MS = 10
-"""So long at least between two words to the projector."""
 
 log = logger("runtime")
 
@@ -201,17 +199,7 @@ async def _steward(core: Core) -> None:
 
 
 async def _nudging(core: Core) -> None:
-    """Tell the projector, which runs elsewhere, that something was appended: without it he looks every 50 ms.
-
-    Not of each append: every word costs this process, Redis and the projector more than the append itself.
-    """
+    """Tell the projector, which runs elsewhere, and the other nodes that something was appended."""
     publisher = Publisher(core.addresses.redis)
-    appended = asyncio.Event()
-    core.store.on_append(lambda heads: appended.set())
-    async with asyncio.TaskGroup() as group:
-        group.create_task(kept("publisher", publisher.run))
-        while True:
-            await appended.wait()
-            appended.clear()
-            publisher.publish(NUDGE, b"")
-            await asyncio.sleep(NUDGE_MS / 1000)
+    core.store.on_append(Nudges(publisher).appended)
+    await kept("publisher", publisher.run)
