@@ -106,15 +106,17 @@ class Publisher:
             delay_s = min(delay_s * 2, RECONNECT_S[1])
 
     async def _send_on(self, redis: Redis) -> None:
+        # On one connection, held: the client's own pipeline takes one anew each time, and half as long again.
+        connection = await redis.connection_pool.get_connection()  # type: ignore[no-untyped-call]
         while True:
             await self._wake.wait()
             self._wake.clear()
             while self._waiting:
                 count = min(len(self._waiting), AT_ONCE)
-                async with redis.pipeline(transaction=False) as pipeline:
-                    for channel, data in (self._waiting[i] for i in range(count)):
-                        pipeline.publish(channel, data)
-                    await pipeline.execute()
+                commands = [("PUBLISH", *self._waiting[i]) for i in range(count)]
+                await connection.send_packed_command(connection.pack_commands(commands))
+                for _ in range(count):
+                    await connection.read_response()
                 for _ in range(count):
                     self._waiting.popleft()
                 self.sent += count

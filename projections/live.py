@@ -1,9 +1,10 @@
 """The tail of the log → public messages over Redis. Source: DESIGN "Projections", live.
 
 A table's message, on the table's channel: `{"table", "seq", "events": [{"seq", "at_ms", "type", …}, …]}`; `seq` is the
-last event's number, and a hole in the numbers means that something was lost and stands in Postgres. A lobby message, on
-the lobby's channel: a `LobbyTable`. Only public halves are in them, built field by field. Live has no past: it begins
-at the end of the log, so no rebuild repeats a message.
+last event's number, and a hole in the numbers means that something was lost and stands in Postgres; `events` is empty
+where who appended says it, before the tail has come there. A lobby message, on the lobby's channel: a `LobbyTable`.
+Only public halves are in them, built field by field. Live has no past: it begins at the end of the log, so no rebuild
+repeats a message.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ LOBBY_FIELDS = tuple(field.name for field in msgspec.structs.fields(LobbyTable))
 
 _TABLE_MESSAGES, _LOBBY_MESSAGES = LIVE_MESSAGES.labels("table"), LIVE_MESSAGES.labels("lobby")
 _encode = msgspec.json.Encoder().encode
+
+
+def stands_at(table_id: str, seq: int) -> bytes:
+    """The message that a table has grown to number `seq`, without what happened there."""
+    return _encode({"table": table_id, "seq": seq, "events": ()})
 
 
 class Live:

@@ -18,9 +18,13 @@ REQUEST_S = 20.0
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
+HEAD = b"HTTP/"
+"""How the head of an answer begins."""
+
+
 class _Gathering:
-    """A transport that sends at once what is written in one go: every send costs a system call and wakes the reader,
-    and an answer's head and body come as two writes.
+    """A transport that sends an answer's head and body, which come as two writes, in one: every send costs a system
+    call and wakes the reader. What is written after them, an event of a stream, is sent at once.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -29,8 +33,11 @@ class _Gathering:
         self._parts: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        """Send with what else is written now; at the latest when the loop has come round."""
+        """Send; a head with what else is written now, at the latest when the loop has come round."""
         if not self._parts:
+            if not data.startswith(HEAD):
+                self._transport.write(data)
+                return
             self._loop.call_soon(self.flush)
         self._parts.append(data)
 

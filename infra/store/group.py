@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Future
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from infra.store import arrays
 from infra.store.arrays import Binary
@@ -33,13 +33,22 @@ class Item:
         "size",
         "stream_rows",
         "streams",
+        "then",
     )
 
-    def __init__(self, append: Append, parts: int, future: Future[Verdict], deadline: float) -> None:
+    def __init__(
+        self,
+        append: Append,
+        parts: int,
+        future: Future[Verdict],
+        deadline: float,
+        then: Callable[[Appended], None] | None = None,
+    ) -> None:
         assert len(append.command_id) == 16, "a command id has 16 bytes"
         self.append = append
         self.future = future
         self.deadline = deadline
+        self.then = then
         self.stream_rows: list[_StreamRow] = []
         self.event_rows: list[_EventRow] = []
         self.size = 0

@@ -119,12 +119,13 @@ class Lane:
         judged = dict([_judgement(result, row) for row in range(result.ntuples)])
         heads: list[StreamHead] = []
         events = 0
+        stored: list[Item] = []
         duplicates: list[Item] = []
         for number, item in enumerate(group):
             if number not in judged:
                 heads += item.appended.heads
                 events += len(item.event_rows)
-                _settle(item, item.appended)
+                stored.append(item)
                 continue
             verdict, stream, actual = judged[number]
             if verdict == "duplicate":
@@ -135,9 +136,14 @@ class Lane:
                 _fail(
                     item, Fault("store_broken", f"{stream} {actual} has another hash than its successor was made for")
                 )
-        if heads:
+        if stored:
             APPENDED_EVENTS.inc(events)
             self._on_commit(heads)
+            # Who follows what was stored is woken before those who wait for their verdicts: their answers take longer.
+            for item in stored:
+                _tell(item)
+            for item in stored:
+                _settle(item, item.appended)
         return duplicates
 
     async def _settle_duplicates(self, connection: AsyncConnection[Any], duplicates: list[Item]) -> None:
@@ -153,9 +159,10 @@ class Lane:
             events = stored[item.append.command_id]
             if item.in_doubt and [event.hash for event in events] == item.hashes:
                 # Our own first attempt, whose answer was lost: its events are the very ones that we sent again.
-                _settle(item, item.appended)
                 APPENDED_EVENTS.inc(len(item.event_rows))
                 self._on_commit(item.appended.heads)
+                _tell(item)
+                _settle(item, item.appended)
             else:
                 _settle(item, Duplicate(tuple(events)))
 
@@ -171,6 +178,16 @@ class Lane:
         if self._append is not None:
             append, self._append = self._append, None
             await append.close()
+
+
+def _tell(item: Item) -> None:
+    """That it is stored, even where nobody waits for the verdict any more."""
+    if item.then is None:
+        return
+    try:
+        item.then(item.appended)
+    except Exception as error:  # noqa: BLE001 (who listens must not fail the group)
+        log.error("store_then_failed", error=type(error).__name__)
 
 
 def _settle(item: Item, verdict: Verdict) -> None:

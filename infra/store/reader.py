@@ -28,6 +28,7 @@ FIND_COMMANDS = query("find_commands")
 HEADS = query("heads")
 LAST_OF = query("last_of")
 LOG_ID = query("log_id")
+NEWER = query("newer")
 PART_HEADS = query("part_heads")
 PARTS_IN_USE = query("parts_in_use")
 READ_LAST = query("read_last")
@@ -36,6 +37,8 @@ READ_SINCE_LAST = query("read_since_last")
 READ_STREAM = query("read_stream")
 STREAMS_NOT_ENDED = query("streams_not_ended")
 
+AT_A_TIME = 1_000
+"""So many events of a stream at most `newer` reads in one round trip."""
 ANSWER_WITHIN_S = 5.0
 WALK_WITHIN_S = 600.0
 FIRST_RETRY_S = 0.02
@@ -52,7 +55,7 @@ class Reader:
         self._parts = parts
         self._connections = Connections(url, connections)
         # Asked before every view and every refusal, and so by many at once.
-        self._heads = Batch(self.heads)
+        self._newer = Batch(self._read_newer)
         self._commands = Batch(self._find_commands)
 
     async def close(self) -> None:
@@ -66,7 +69,7 @@ class Reader:
 
     async def head(self, stream: str) -> StreamHead | None:
         """The head of a stream; None if it has no events."""
-        return await self._heads.get(stream)
+        return (await self.heads([stream])).get(stream)
 
     async def heads(self, streams: Iterable[str]) -> dict[str, StreamHead]:
         """The heads of those of the streams that have events."""
@@ -89,6 +92,28 @@ class Reader:
     async def read_stream(self, stream: str, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
         """The stream's events after number `after`, in order, at most `limit`."""
         return await self._events(READ_STREAM, (part_of(stream, self._parts), stream, after, limit))
+
+    async def newer(self, stream: str, after: int) -> list[StoredEvent]:
+        """The stream's events after number `after`, in order. Who asks at the same time shares the round trip."""
+        found: list[StoredEvent] = []
+        while True:
+            page = await self._newer.get((stream, after)) or []
+            found += page
+            if len(page) < AT_A_TIME:
+                return found
+            after = page[-1].seq
+
+    async def _read_newer(self, asked: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[StoredEvent]]:
+        afters: dict[str, list[int]] = {}
+        for stream, after in asked:
+            afters.setdefault(stream, []).append(after)
+        parts = int2s([part_of(stream, self._parts) for stream in afters])
+        least = int8s([min(each) for each in afters.values()])
+        most = int8s([max(each) + AT_A_TIME for each in afters.values()])
+        found: dict[str, list[StoredEvent]] = {stream: [] for stream in afters}
+        for event in await self._events(NEWER, (parts, texts(list(afters)), least, most)):
+            found[event.stream].append(event)
+        return {(stream, after): [e for e in found[stream] if e.seq > after][:AT_A_TIME] for stream, after in asked}
 
     async def read_since_last(self, stream: str, types: Sequence[str]) -> list[StoredEvent]:
         """The stream's events from the last one of these types on, that one included; all if there is none."""

@@ -92,15 +92,17 @@ class EventStore:
         """Have `callback` told the new heads after each commit of this process. It must not block."""
         self._callbacks.append(callback)
 
-    async def append(self, append: Append) -> Verdict:
+    async def append(self, append: Append, then: Callable[[Appended], None] | None = None) -> Verdict:
         """Store a command's events, all or none; they are on the disk when `Appended` is returned.
+
+        `then` is called as soon as they are known to be stored, also where who asked has gone away; it must not block.
 
         Raises `Fault`: `store_unavailable` (it may or may not be stored; the same append can be sent again),
         `store_rejected` or `store_broken` (it is not).
         """
         loop = asyncio.get_running_loop()
         began = loop.time()
-        item = Item(append, self.parts, loop.create_future(), began + ANSWER_WITHIN_S)
+        item = Item(append, self.parts, loop.create_future(), began + ANSWER_WITHIN_S, then)
         with span("append", command=append.command_id.hex(), events=len(item.event_rows)) as opened:
             item.link = opened.link
             try:
@@ -132,6 +134,10 @@ class EventStore:
     async def read_stream(self, stream: str, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
         """The stream's events after number `after`, in order, at most `limit`."""
         return await self._reader.read_stream(stream, after, limit)
+
+    async def newer(self, stream: str, after: int) -> list[StoredEvent]:
+        """As `read_stream`, for what has probably few or none: those who ask at the same time share a round trip."""
+        return await self._reader.newer(stream, after)
 
     async def read_since_last(self, stream: str, types: Sequence[str]) -> list[StoredEvent]:
         """The stream's events from the last one of these types on, that one included; all if there is none."""

@@ -5,7 +5,6 @@ Run as a process: `python -m services.bench.commits`, with the environment of `k
 
 from __future__ import annotations
 
-import gc
 import time
 
 from litestar import get
@@ -16,7 +15,7 @@ from infra.telemetry import configure_logs
 from services.api.operation import Operation, described
 from services.api.roles import OPS
 from services.core import open_core
-from services.runtime import running, told_to_stop
+from services.runtime import running, spare_collector, told_to_stop
 
 PATH = "/v1/bench/commits"
 
@@ -48,7 +47,7 @@ async def main() -> None:
                 lambda heads: _noted.extend((head.stream, head.seq, time.monotonic_ns()) for head in heads)
             )
             async with running(core, ("api", "steward"), host=settings.host, port=settings.port, more=(commits,)):
-                gc.freeze()
+                spare_collector()
                 await stop.wait()
 
 

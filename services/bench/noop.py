@@ -5,7 +5,6 @@ Run as a process: `python -m services.bench.noop`, with the environment of `khra
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from litestar import Request, post
@@ -18,7 +17,7 @@ from services.api.operation import Operation, described
 from services.api.roles import PLAYER
 from services.api.writes import decode, idempotency_key
 from services.core import open_core
-from services.runtime import running, told_to_stop
+from services.runtime import running, spare_collector, told_to_stop
 
 PATH = "/v1/bench/noop"
 
@@ -49,7 +48,7 @@ async def main() -> None:
             open_core(settings) as core,
             running(core, ("api", "steward"), host=settings.host, port=settings.port, more=(noop,)),
         ):
-            gc.freeze()
+            spare_collector()
             await stop.wait()
 
 

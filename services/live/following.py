@@ -135,6 +135,8 @@ class _Follower:
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait_s, ping_s - now_s())):
                     await moved.wait()
+            if not self._was_seated:
+                await asyncio.sleep(0)  # after those who play: their streams, and the answers to what they do
         yield end(reason)
 
     def _shown(self, step: Step) -> bytes:

@@ -34,7 +34,6 @@ from services.play.answers import answer
 from services.play.books import difference
 from services.play.tables import Tables, Warm
 from services.play.types import (
-    Answer,
     KeyReused,
     NotFound,
     Outcome,
@@ -167,14 +166,16 @@ class Play:
         if refused is not None:
             assert warm is not None
             return await self._refused(table_id, warm, version, request, name, refused)
-        verdict = await self._store.append(draft.done())
+        steps = _steps(version, decided, at_ms)
+        verdict = await self._store.append(
+            draft.done(), lambda stored: self._take_in(table_id, warm, steps, stored.heads[0].hash)
+        )
         match verdict:
-            case Appended(heads):
-                steps = _steps(version, decided, at_ms)
+            case Appended():
                 log.debug(
                     "command_done", role=request.caller.role, version=steps[-1].seq, did=events[0].__struct_config__.tag
                 )
-                return self._appended(table_id, warm, steps, heads[0].hash, request)
+                return answer(steps, request.caller.subject)
             case Duplicate(stored):
                 return await self._repeat(table_id, stored, request)
             case Conflict():
@@ -190,20 +191,13 @@ class Play:
             warm.fresh = fresh
         return fresh
 
-    def _appended(
-        self,
-        table_id: str,
-        warm: Warm | None,
-        steps: Sequence[Step],
-        last_hash: bytes,
-        request: Request,
-    ) -> Answer:
+    def _take_in(self, table_id: str, warm: Warm | None, steps: Sequence[Step], last_hash: bytes) -> None:
+        """What was stored: into the cache, and to who listens."""
         self._tables.advance(table_id, steps, last_hash)
         if warm is not None and any(isinstance(s.event, HandCommitted) for s in steps):
             warm.fresh = None
         for listener in self._listeners:
             listener(table_id, steps)
-        return answer(steps, request.caller.subject)
 
     async def _refused(
         self, table_id: str, warm: Warm, version: int, request: Request, name: bytes, refused: Refused

@@ -67,11 +67,8 @@ class Tables:
         if warm is None:
             await self._load(table_id)
             return
-        head = await self._store.head(f"table-{table_id}")
-        if head is not None and head.seq <= warm.version:
-            return
         version, table = warm.version, warm.table
-        newer = await self._store.read_stream(f"table-{table_id}", after=version)
+        newer = await self._store.newer(f"table-{table_id}", version)
         # Another task of this process may have brought it up meanwhile; what it has is skipped.
         steps = [s for s in self._fold(table, newer) if s.seq > warm.version]
         if steps:

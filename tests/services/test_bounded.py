@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -30,8 +31,8 @@ async def says_who(scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def served(trusted_proxies: str | None = None) -> AsyncIterator[tuple[str, int]]:
-    server = HttpServer(says_who, "127.0.0.1", 0, trusted_proxies)
+async def served(trusted_proxies: str | None = None, app: Any = says_who) -> AsyncIterator[tuple[str, int]]:
+    server = HttpServer(app, "127.0.0.1", 0, trusted_proxies)
     task = asyncio.create_task(server.run())
     await server.ready()
     where = urlsplit(server.url)
@@ -77,6 +78,38 @@ async def test_whole_requests_on_one_connection_are_answered_one_after_another()
             answer = await reader.readuntil(b"127.0.0.1")
             assert answer.startswith(b"HTTP/1.1 200")
         writer.close()
+
+
+async def test_head_and_body_leave_in_one_piece_and_what_follows_at_once() -> None:
+    """The app itself reads what the client gets, so that the loop cannot come round between a write and a read."""
+    client = socket.socket()
+    client.settimeout(10)
+    pieces: list[bytes] = []
+    over = asyncio.Event()
+
+    async def streaming(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await says_who(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"first", "more_body": True})
+        await asyncio.sleep(0)
+        pieces.append(client.recv(4096))
+        await send({"type": "http.response.body", "body": b"second", "more_body": True})
+        pieces.append(client.recv(4096))
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        pieces.append(client.recv(4096))
+        client.close()
+        over.set()
+
+    async with served(app=streaming) as where:
+        await asyncio.to_thread(client.connect, where)
+        client.sendall(b"GET / HTTP/1.1\r\nhost: here\r\n\r\n")
+        async with asyncio.timeout(10):
+            await over.wait()
+    assert pieces[0].startswith(b"HTTP/1.1 200")
+    assert pieces[0].endswith(b"5\r\nfirst\r\n")
+    assert pieces[1:] == [b"6\r\nsecond\r\n", b"0\r\n\r\n"]
 
 
 @pytest.mark.parametrize(("trusted", "who"), [(None, b"127.0.0.1"), ("127.0.0.1", b"10.0.0.7")])

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,7 +22,7 @@ from infra.faults import Fault
 from infra.presence import others
 from infra.projection_store import Generations
 from infra.settings import Settings
-from infra.store import Append, Verdict
+from infra.store import Append, Appended, Verdict
 from infra.witness import Witness
 from projections import runner
 from projections.engine.follower import definition
@@ -165,10 +165,10 @@ async def _killed_at(settings: Settings, appends: int, monkeypatch: pytest.Monke
     async with open_core(settings, restored=True) as core:
         append, count = core.store.append, itertools.count(1)
 
-        async def append_or_end(given: Append) -> Verdict:
+        async def append_or_end(given: Append, then: Callable[[Appended], None] | None = None) -> Verdict:
             if next(count) >= appends:
                 raise _KilledError
-            return await append(given)
+            return await append(given, then)
 
         monkeypatch.setattr(core.store, "append", append_or_end)
         with pytest.raises(_KilledError):

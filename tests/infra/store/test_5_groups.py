@@ -113,6 +113,35 @@ async def test_5_a_caller_that_goes_away_disturbs_nobody(one_lane: EventStore) -
     assert await one_lane.head(gone.stream) is not None
 
 
+async def test_5_who_listens_to_a_command_is_told_before_any_of_its_group_has_a_verdict(one_lane: EventStore) -> None:
+    """Of each that is stored and of no other, also where who asked has gone; a listener that fails harms nobody."""
+    stored = command((new_stream(), [event()]))
+    await one_lane.append(stored)
+    told: list[str] = []
+
+    def failing(appended: Appended) -> None:
+        raise ValueError
+
+    async def append(name: str, given: Append) -> None:
+        verdict = await one_lane.append(given, lambda appended: told.append(f"{name} {appended.heads[0].seq}"))
+        told.append(f"{name} {type(verdict).__name__}")
+
+    appends = {
+        "one": command((new_stream(), [event()])),
+        "two": command((new_stream(), [event()] * 2)),
+        "again": stored,
+        "leaves": command((new_stream(), [event()])),
+    }
+    tasks = {name: asyncio.create_task(append(name, given)) for name, given in appends.items()}
+    harmless = asyncio.create_task(one_lane.append(command((new_stream(), [event()])), failing))
+    await until(lambda: one_lane.committing == 5)
+    tasks["leaves"].cancel()
+    await asyncio.gather(*tasks.values(), return_exceptions=True)
+    assert told[:3] == ["one 1", "two 2", "leaves 1"]
+    assert sorted(told[3:]) == ["again Duplicate", "one Appended", "two Appended"]
+    assert isinstance(await harmless, Appended)
+
+
 async def test_5_parts_are_locked_in_order(database: Database, store: EventStore, other: EventStore) -> None:
     """Two processes, two lanes each, commands over three parts in any order, back-ends killed: no deadlock ever."""
 

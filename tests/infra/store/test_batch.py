@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from infra.store import EventStore
+from infra.store import EventStore, reader
 from infra.store.batch import Batch
 from tests.infra.store.streams import command, event, head_of, new_stream, write
 
@@ -87,3 +87,18 @@ async def test_many_heads_and_commands_at_once(store: EventStore) -> None:
     assert {len(each) for each in found[:20]} <= {1, 2}
     assert {len(each) for each in found[20:40]} == {2}
     assert found[40] == ()
+
+
+async def test_what_is_newer_is_told_of_each_stream_from_where_each_asks(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many streams in one round trip, one of them asked for from two places; and more than a round trip gives."""
+    monkeypatch.setattr(reader, "AT_A_TIME", 3)
+    heads = [new_stream() for _ in range(4)]
+    for number, head in enumerate(heads):
+        if number:
+            await write(store, head, 4 * number)
+    asked = [(head.stream, after) for head in heads for after in (0, 3, 5, 12)]
+    found = await asyncio.gather(*[store.newer(*each) for each in asked])
+    for (stream, after), events in zip(asked, found, strict=True):
+        assert events == await store.read_stream(stream, after)

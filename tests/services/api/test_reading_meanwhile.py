@@ -7,6 +7,7 @@ then applied its event to it a second time; and two readers at once did the same
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,11 +22,15 @@ async def test_a_reader_between_a_commit_and_its_answer(node: Node, monkeypatch:
     store, play = node.core.store, node.core.play
     append = store.append
 
-    async def append_then_read(given: Any) -> Any:
-        verdict = await append(given)
+    async def append_then_read(given: Any, then: Callable[[Any], None] | None = None) -> Any:
+        stored: list[Any] = []
+        verdict = await append(given, stored.append)
         stream = given.streams[0].stream
         if stream.startswith("table-"):
             await play.table(stream.removeprefix("table-"))
+        if then is not None:
+            for each in stored:
+                then(each)
         return verdict
 
     monkeypatch.setattr(store, "append", append_then_read)
@@ -51,15 +56,21 @@ async def test_two_readers_at_once(node: Node, monkeypatch: pytest.MonkeyPatch) 
     warm = play._tables._warm.pop(table_id)
     await play_hand(node, table_id, "reader-a", "reader-b")
     play._tables._warm[table_id] = warm  # as if another process had played that hand
-    read_stream, both = store.read_stream, asyncio.Barrier(2)
+    newer, both = store.newer, asyncio.Barrier(2)
 
-    async def read_together(*given: Any, **more: Any) -> Any:
-        found = await read_stream(*given, **more)
-        await both.wait()
+    read = []
+
+    async def read_together(stream: str, after: int) -> Any:
+        found = await newer(stream, after)
+        if stream == f"table-{table_id}":
+            read.append(len(found))
+            await both.wait()
         return found
 
-    monkeypatch.setattr(store, "read_stream", read_together)
+    monkeypatch.setattr(store, "newer", read_together)
     first, second = await asyncio.gather(play.table(table_id), play.table(table_id))
     monkeypatch.undo()
+    assert len(read) == 2
+    assert min(read) > 0
     play._tables._warm.pop(table_id)
     assert first == second == await play.table(table_id)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
 import msgspec
 import pytest
@@ -313,3 +313,27 @@ async def test_k2_a_delayed_stream_is_pinged_whatever_happens_meanwhile(
                 feed.wake()
                 await asyncio.sleep(0.005)
         assert await ping == PING
+
+
+async def test_who_plays_is_served_before_who_watches(
+    house: House, database: Database, redis_url: str, clock: ManualClock
+) -> None:
+    """His stream and the answer to what was done at the table, however many watch, and though they came first."""
+    table_id = await house.table("anna", "boris")
+    served: list[str | None] = []
+    async with hub_on(house, database, redis_url) as hub, AsyncExitStack() as stack:
+
+        async def next_of(player: str | None, chunks: AsyncGenerator[bytes]) -> None:
+            await anext(chunks)
+            served.append(player)
+
+        waiting = []
+        for player in (None, None, "anna"):
+            chunks = await stack.enter_async_context(aclosing(follow(hub, table_id, audience(player), None, table_now)))
+            assert b"event: snapshot" in await anext(chunks)
+            waiting.append(asyncio.create_task(next_of(player, chunks)))
+            await asyncio.sleep(0)
+        assert isinstance(await house.do(table_id, "steward", lambda at, _: StartHand(at_ms=at)), Answer)
+        served.append("the answer")
+        await asyncio.gather(*waiting)
+    assert served == ["anna", "the answer", None, None]
