@@ -34,6 +34,8 @@ PREFIX = b"khrap-restored/1\x00"
 TABLES = "table-"
 DIGEST = "restored"
 """In the place of a request's digest, in what is done to tables here; no HMAC in hex reads so."""
+MEANT = "restored, halted before"
+"""The same where the table was halted by somebody who meant it, and stays so."""
 DAMAGED = UNREADABLE - {"event_unknown"}
 """What no program makes good; an event of a newer one that program reads, and its hands would go on."""
 GONE_S = 6.0
@@ -202,7 +204,8 @@ async def _table(core: Core, table_id: str, ops: tuple[str, str], reason: str) -
         return False
     if table.halt is None or not table.halt.fault:
         # T12: a restored log is a fault alarm, which lets a hand be voided after a card was led.
-        await _do(core, table_id, ops[0], lambda at_ms, _: HaltTable(at_ms=at_ms, reason=reason, fault=True))
+        digest = MEANT if halted else DIGEST
+        await _do(core, table_id, ops[0], lambda at_ms, _: HaltTable(at_ms=at_ms, reason=reason, fault=True), digest)
     for each in voiders(table, ops):
         await _do(core, table_id, each, void_by(each, reason))
     if not halted:
@@ -233,8 +236,10 @@ def void_by(person: str, reason: str) -> Callable[[int, Fresh], TableCommand]:
     return lambda at_ms, fresh: Void(at_ms=at_ms, ops=person, reason=reason, fresh=fresh)
 
 
-async def _do(core: Core, table_id: str, person: str, make: Callable[[int, Fresh], TableCommand]) -> None:
-    request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), DIGEST)
+async def _do(
+    core: Core, table_id: str, person: str, make: Callable[[int, Fresh], TableCommand], digest: str = DIGEST
+) -> None:
+    request = Request(Caller(person, "ops"), core.entropy.random_bytes(16).hex(), digest)
     outcome: Outcome = await core.play.command(table_id, request, make)
     if not isinstance(outcome, Answer):
         raise Fault("still_running", f"table {table_id}: {outcome}")

@@ -239,21 +239,33 @@ async def test_that_redis_could_not_be_told_is_said(settings: Settings) -> None:
         assert "witness_away" not in {each["event"] for each in logged if each["log_level"] == "warning"}
 
 
-async def test_a_halt_that_somebody_meant_outlives_the_restore(settings: Settings) -> None:
+@pytest.mark.parametrize("actions", [0, 25], ids=["between hands", "in a hand"])
+async def test_a_halt_that_somebody_meant_outlives_the_restore(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, actions: int
+) -> None:
+    """Also one that was killed after it had halted the table for a reason of its own."""
     async with servers(settings):
         async with open_core(settings) as core:
             past = await _past(core, 1)
             await past.hands(1)
+            if actions:
+                await past.part_of_a_hand(actions)
             request = Request(Caller("olga", "ops"), "halt", "")
             halted = await core.play.command(
                 past.table_id, request, lambda at_ms, _: HaltTable(at_ms=at_ms, reason="asked for", fault=False)
             )
             assert isinstance(halted, Answer)
+            heads = await core.store.part_heads()
+            part = core.store.part_of(f"table-{past.table_id}")
+            witness = Witness(core.addresses.redis, await core.store.log_id())
+            await witness.note({**heads, part: heads[part] + 2})
+        await _killed_at(settings, 3, monkeypatch)
         async with open_core(settings, restored=True) as core:
-            await set_going(core, OPS, "the disk failed", unnoticed=True)
+            await set_going(core, OPS, "the disk failed")
             found = await core.play.table(past.table_id)
             assert found is not None
             assert found[1].halt is not None
+            assert running(found[1]) is None
 
 
 @pytest.mark.parametrize("part", PARTS)
