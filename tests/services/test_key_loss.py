@@ -301,7 +301,9 @@ async def test_s7_delayed_spectators_see_what_came_after_the_loss_once_it_is_due
         async with open_core(settings) as core:
             house, chance = _house(core), random.Random(5)
             seated = ("anna", "boris", "vera")
-            table_id = await house.table(*seated, settings=replace(_settings(), spectator_delay_ms=delay))
+            table_id = await house.table(
+                *seated, buy_in=10**10, settings=replace(_settings(), spectator_delay_ms=delay)
+            )
             while len(await house.play.steps(table_id, 0)) < 2 * PAGE:
                 await _start(house, table_id)
                 await play_hand(house, table_id, chance)
