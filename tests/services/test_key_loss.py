@@ -97,7 +97,7 @@ async def _evening(core: Core) -> Evening:
     """A hand with top-ups and a card led, a table between hands, one that ops halted in a hand, one that is closed."""
     house, chance = _house(core), random.Random(7)
     players = {name: tuple(f"{name}-{n}" for n in range(3)) for name in ("running", "between", "halted", "closed")}
-    table = {name: await house.table(*seated, settings=_settings()) for name, seated in players.items()}
+    table = {name: await house.table(*seated, buy_in=10**8, settings=_settings()) for name, seated in players.items()}
     for table_id in table.values():
         await _start(house, table_id)
         await play_hand(house, table_id, chance)
