@@ -14,7 +14,7 @@ from psycopg.rows import TupleRow
 from infra.faults import Fault
 from infra.projection_store import comparing
 from infra.projection_store.queries import one_line, query
-from infra.projection_store.types import Definition, Difference, Generation, Law
+from infra.projection_store.types import REASON_LENGTH, Definition, Difference, Generation, Law
 from infra.projection_store.writer import (
     DEFINING,
     make_generation,
@@ -171,8 +171,7 @@ class Generations:
 
     async def refuse(self, schema: str, why: str) -> None:
         """Note why it may not serve."""
-        update = "update projection.generation set refused = %s where schema_name = %s"
-        await self._connection.execute(update, [why[:500], schema])
+        await self._connection.execute(query("refuse.sql"), [why[:REASON_LENGTH], schema])
 
     async def switch(self, name: str, to: str, *, first: bool = False) -> bool:
         """Let `to` serve, in one transaction; False where it has not passed yet all that the one that serves has.

@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from infra.clock import from_rfc3339
 
+REASON_LENGTH = 500
+"""No reason that is kept is longer."""
 STATES = "stream_state"
 """The engine's own table in each projection's schema: the state of a stream as its step left it."""
 

@@ -17,6 +17,7 @@ from infra.projection_store.queries import one_line, query
 from infra.projection_store.sending import Command, Copy, Sender
 from infra.projection_store.statements import copying, statement
 from infra.projection_store.types import (
+    REASON_LENGTH,
     STATES,
     Checkpoint,
     Definition,
@@ -36,7 +37,6 @@ T = TypeVar("T")
 
 COPY_FROM = 200
 """New rows from which COPY is quicker: 5 µs a row against 20, and a round trip more."""
-REASON_LENGTH = 500
 DEFINING = 0x6B68_7261_7000
 """The advisory lock under which generations are made, switched and dropped, one process at a time."""
 
@@ -115,8 +115,8 @@ class ProjectionWriter:
 
     async def note(self, schema: str, why: str | None) -> None:
         """Say why a generation cannot be kept up, or that it can."""
-        update = "update projection.generation set refused = %s where schema_name = %s"
-        await _reached(self._connection.execute(update, [None if why is None else why[:REASON_LENGTH], schema]))
+        given = [None if why is None else why[:REASON_LENGTH], schema]
+        await _reached(self._connection.execute(query("refuse.sql"), given))
 
     async def checkpoint(self, schema: str) -> Checkpoint:
         """How far a generation is, as last committed."""

@@ -10,13 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from infra.projection_store import Checkpoint, Definition, Parked, Retaken, RowWrite, Shape, StoredState, Work
-from infra.projection_store.types import STATES
+from infra.projection_store.types import REASON_LENGTH, STATES
 from projections.engine.log import KNOWN, Batch, Entry, Vector
 from projections.engine.memory import Memory, Remembered
 from projections.engine.types import CannotApply, Projection, S
 from projections.engine.writes import Writes
 
-REASON_LENGTH = 500
 NUMBERS = 200_000
 """Of so many streams the last number is remembered, so that a hole in one is seen."""
 

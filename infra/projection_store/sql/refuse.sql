@@ -1,0 +1,1 @@
+update projection.generation set refused = %s where schema_name = %s
